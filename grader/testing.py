@@ -18,7 +18,7 @@ from grader.diagnosis.comparison.exact import inequality
 from grader.diagnosis.comparison.likeness import likeness
 from grader.diagnosis.comparison.mutation import mutation
 from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape
-from grader.remote.measuring import peak_memory as peak_memory
+from grader.sandbox.proxies import peak_memory as peak_memory
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one

@@ -11,7 +11,7 @@ from drawings.rightness import Wrong, differing, power
 from grader.explore.drawing import Graph, Node
 from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, array, bounded, fall, number, scalar, told
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 PLACE, SLOPE = 1.0, float(np.e)  # of eˣ; its second derivative is the same
 STEPS_TRIED = 10.0 ** -np.arange(0.0, 12.25, 0.5)  # h

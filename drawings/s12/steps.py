@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, array, bounded, counts, fall, listing, number, scalar, several, span, told
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 DEPTH, UNITS, SAMPLES = 10, 128, 200
 SIZES, KINDS = (2, 32, 32, 2), ("relu", "relu", "linear")

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Known, Reading, Run, Step
 from grader.explore.values import Unfit, agree, array, bounded, counts, fall, number, several, span, told
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 SIDE, LENET_SIDE = 20, 28
 FILTERS = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, array, bounded, fall, number, scalar, several, told
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 UNITS, TIME, FEATURES = 8, 24, 2
 GATES: Mapping[str, int] = {"rnn": 1, "lstm": 4, "gru": 3}

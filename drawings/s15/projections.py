@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Step
 from grader.explore.values import Unfit, agree, array, pair, span, sums, wrong_weights
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 NAMES = ("W_Q", "W_K", "W_V", "W_O")
 AXES = ("batch", "heads", "seq_q", "seq_k")

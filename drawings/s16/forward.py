@@ -13,7 +13,7 @@ import numpy as np
 from grader.explore.example import of_one_width
 from grader.explore.model import Array, Example, Fact, Known, Reading, Run
 from grader.explore.values import Unfit, agree, array, number, span, sums, told, wrong_weights
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 EMBEDDED = ("batch", "seq", "embedding")
 HEADS = ("batch", "heads", "seq", "head_dimension")

@@ -13,7 +13,7 @@ import numpy as np
 from grader.explore.example import embeddings
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Run, Step, WeightMap, weight_map
 from grader.explore.values import Unfit, agree, array, span, sums, told, wrong_weights
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 TOKENS = ("batch", "seq", "dim")
 WEIGHTS = ("batch", "heads", "seq_q", "seq_k")

@@ -10,7 +10,7 @@ import numpy as np
 from grader.explore.example import beginning
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, agree, array, bounded, fall, number, scalar, several
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 PROMPT = "the cows near the old barn"
 STOP = "."

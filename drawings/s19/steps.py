@@ -13,7 +13,7 @@ import numpy as np
 from grader.explore.example import words_at_most
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Step
 from grader.explore.values import Unfit, array, bounded, fall, number, scalar, sums, wrong_weights
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 WEIGHTS = ("batch", "heads", "target", "source")
 LOGITS = ("batch", "target", "token")

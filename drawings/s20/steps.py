@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Step
 from grader.explore.values import Unfit, agree, array, bounded, fall, number, span, sums, told
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 SIDE, SIZE, CLASSES = 8, 2, 10
 GRID = SIDE // SIZE

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, agree, array, bounded, counts, fall, number, pair, scalar, span, sums
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 
 TOKENS, DIM, HIDDEN, EXPERTS, CHOICES = 32, 4, 4, 4, 2
 SEATS = 1.25  # capacity_factor

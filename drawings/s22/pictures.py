@@ -9,7 +9,7 @@ import numpy as np
 from drawings.s22.steps import HEADS, LENGTHS, PLACES, TOKENS, exact, seconds
 from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
 from grader.explore.model import Array, Known
-from grader.remote.measuring import peak_memory
+from grader.sandbox.proxies import peak_memory
 
 COSTS = {"tiled": "tiled", "window": "window", "linear": "linear"}
 PATTERNS = {"causal": "Causal", "window": "Window", "alibi": "ALiBi, head 1", "linear": "Linear, causal"}

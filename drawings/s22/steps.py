@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, agree, array, bounded, number, several, sums, told, wrong_weights
-from grader.remote.measuring import peak_memory
+from grader.sandbox.proxies import peak_memory
 
 LENGTHS = (128, 256, 512, 1024)
 FEATURES, BLOCK, LEFT, TIMES = 8, 32, 31, 3

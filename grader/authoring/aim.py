@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case
+from grader.authoring.trusted_runs import Reached
 from grader.course.answers import reference_source
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
-from grader.judging.hunting.reach import Reached
 
 SLOWER = 3.0  # than the reference a mutant may be
 
@@ -32,7 +32,7 @@ def aimed(
 
 
 def _aimed(case: Case, mutant: Mutant, reached: Sequence[Reached]) -> Case:
-    rank = {row: place for place, row in enumerate(case.hunt or ())}
+    rank = {row: place for place, row in enumerate(case.first_failure or ())}
     able = [each for each in reached if each.runs(mutant.span)]
     able.sort(key=lambda each: (rank.get(each.criterion, len(rank)), each.seconds))
     return replace(case, tests=tuple(each.test for each in able), call_seconds=_patience(able))
@@ -41,7 +41,7 @@ def _aimed(case: Case, mutant: Mutant, reached: Sequence[Reached]) -> Case:
 def _patience(reached: Sequence[Reached]) -> float:
     """Return the seconds of a call: a mutant that takes longer than its tests did, and gives the same, is not caught.
 
-    Few values are possible, since what is aimed alike is hunted together.
+    Few values are possible, since what is aimed alike is run together.
     """
     most, seconds = max((SLOWER * each.seconds for each in reached), default=0.0), MUTANT_CALL_SECONDS
     while seconds < most:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.authoring.trusted_runs import Reached
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
 from grader.course.mutants import Mutant, reach
 from grader.course.stage import Stage
-from grader.judging.hunting.reach import Reached
 from grader.outcome import Outcome
 from grader.verdict import Verdict
 
@@ -22,9 +22,10 @@ REACH = "reach"  # the case that only looks which lines of the reference each te
 class Case:
     """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
 
-    hunt holds the rows to try first, where the first test that the module does not pass is all that is wanted; tests
-    the only ones that can tell, in the order to try them, and call_seconds what a call may take at most. withheld is
-    the alternative that the diagnosis does not see. A module that is meant to be right may be run without a worker.
+    first_failure holds the rows to try first, where the first test that the module does not pass is all that is
+    wanted; tests the only ones that can tell, in the order to try them, and call_seconds what a call may take at most.
+    withheld is the alternative that the diagnosis does not see. A module that is meant to be right may be run without
+    a worker.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Case:
     seed: int
     only: str | None = None
     isolation: str = "auto"
-    hunt: tuple[str, ...] | None = None
+    first_failure: tuple[str, ...] | None = None
     tests: tuple[str, ...] | None = None
     call_seconds: float = MUTANT_CALL_SECONDS
     withheld: str = ""
@@ -42,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case: the verdict and every outcome or, of a hunt, no verdict and the outcome that ended it.
+    """What came of a case: the verdict and every outcome, or of a run to the first failure the outcome that ended it.
 
     reached says of each test what it runs, where that was looked for.
     """
@@ -93,7 +94,7 @@ def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
 
 
 def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Case]:
-    """Return each mutant as a hunt: the rows about the changed function first, then those that reach it."""
+    """Return each mutant, to be run to its first failure: rows about the changed function come first."""
     reached = reach(reference_source(stage))
 
     def rank(mutant: Mutant, functions: tuple[str, ...]) -> int:
@@ -104,6 +105,6 @@ def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Cas
         return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
 
     return [
-        Case(f"mutants/{number}", stage.id, mutant.source, seed, hunt=rows(mutant))
+        Case(f"mutants/{number}", stage.id, mutant.source, seed, first_failure=rows(mutant))
         for number, mutant in enumerate(mutants)
     ]

@@ -245,5 +245,5 @@ def mutation(
 
 
 def _verdict(result: Result) -> Verdict:
-    assert result.verdict is not None, f"{result.case.name} was hunted, not graded"
+    assert result.verdict is not None, f"{result.case.name} was run to its first failure, not graded"
     return result.verdict

@@ -108,7 +108,7 @@ def _graded(
     for future in as_completed(asked):
         stage, text, mutant = asked[future]
         verdict = future.result().verdict
-        assert verdict is not None  # only a hunt has none
+        assert verdict is not None  # only a run to the first failure has none
         yield stage.id, judged(stage, text, mutant, verdict)
 
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from grader import children
 from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case, Result
+from grader.authoring.mutants import MutantRunner
+from grader.authoring.trusted_runs import Mutant
 from grader.course.answers import reference_source
 from grader.course.import_guard import GUARD
 from grader.course.stage import Course, Stage
+from grader.judging import bounds
 from grader.judging.grading import Options
-from grader.judging.hunting.hunter import Hunter
-from grader.judging.hunting.quarry import Quarry
-from grader.judging.processes import bounds
 from grader.outcome import Outcome
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
@@ -85,7 +85,7 @@ def results(executor: Executor, cases: Iterable[Case]) -> Iterator[Result]:
         (alone if case.tests is None else alike.setdefault(key, [])).append(case)
     chunks = [tuple(chunk) for group in alike.values() for chunk in _chunks(group)]
     waiting = [
-        *(executor.submit(hunted, chunk) for chunk in chunks),
+        *(executor.submit(run_cases, chunk) for chunk in chunks),
         *(executor.submit(_graded, case) for case in alone),
     ]
     for future in as_completed(waiting):
@@ -99,7 +99,9 @@ def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 
 _course: list[Course] = []
-_warm: dict[tuple[str, float, str], Hunter] = {}  # by stage, the seconds that a call may take, and what is withheld
+_warm: dict[
+    tuple[str, float, str], MutantRunner
+] = {}  # by stage, the seconds that a call may take, and what is withheld
 
 
 def _begin(course: Course) -> None:
@@ -120,12 +122,12 @@ def _forget() -> None:
     _course.clear()
 
 
-def _grader(course: Course, stage: Stage) -> Hunter:
+def _grader(course: Course, stage: Stage) -> MutantRunner:
     """Return this process' grader of a stage, which keeps its tests."""
-    return _warm.setdefault((stage.id, stage.limits.call_seconds, stage.withheld), Hunter(course, stage))
+    return _warm.setdefault((stage.id, stage.limits.call_seconds, stage.withheld), MutantRunner(course, stage))
 
 
-def _hunter(course: Course, stage: Stage, seconds: float) -> Hunter:
+def _runner(course: Course, stage: Stage, seconds: float) -> MutantRunner:
     limits = replace(stage.limits, call_seconds=min(stage.limits.call_seconds, seconds))
     return _grader(course, replace(stage, limits=limits))
 
@@ -136,33 +138,35 @@ def _snapshot(stage: Stage, text: str) -> Snapshot:
     return Snapshot(stage.module, source, digest, Path(label), label, uses=used_modules(stage))
 
 
-def hunted(cases: Sequence[Case]) -> list[Result]:
-    """Hunt mutants of one stage that are aimed alike, in a process that knows its course.
+def run_cases(cases: Sequence[Case]) -> list[Result]:
+    """Run mutants of one stage that are aimed alike, in a process that knows its course.
 
     Most are caught within the judge. What is left goes through a worker, as a learner's module does.
     """
     (course,) = _course
     first = cases[0]
     stage = course.find(first.stage)
-    quarries = [Quarry(case.source, case.tests) for case in cases]
-    ended = _grader(course, stage).caught(quarries, first.seed, first.call_seconds)
+    mutants = [Mutant(case.source, case.tests) for case in cases]
+    ended = _grader(course, stage).caught(mutants, first.seed, first.call_seconds)
     left = [number for number, outcome in enumerate(ended) if outcome is None]
     if left:
-        found = _through_a_worker(course, stage, first, [quarries[each] for each in left])
+        found = _through_a_worker(course, stage, first, [mutants[each] for each in left])
         for number, outcome in zip(left, found, strict=True):
             ended[number] = outcome
     return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
 
 
-def _through_a_worker(course: Course, stage: Stage, first: Case, quarries: Sequence[Quarry]) -> list[Outcome | None]:
-    """Hunt mutants; one that ran out of time once more with far more of it: others may have kept the machine busy."""
+def _through_a_worker(course: Course, stage: Stage, first: Case, mutants: Sequence[Mutant]) -> list[Outcome | None]:
+    """Run mutants; one that ran out of time once more with far more of it: others may have kept the machine busy."""
     right = _snapshot(stage, reference_source(stage))
     options = Options(first.seed, first.isolation)
-    ended = _hunter(course, stage, first.call_seconds).hunts(right, options, quarries)
+    ended = _runner(course, stage, first.call_seconds).first_failures(right, options, mutants)
     late = [number for number, each in enumerate(ended) if each is not None and each.status == "timed_out"]
     if late:
-        patient = _hunter(course, stage, AGAIN * first.call_seconds)
-        for number, outcome in zip(late, patient.hunts(right, options, [quarries[each] for each in late]), strict=True):
+        patient = _runner(course, stage, AGAIN * first.call_seconds)
+        for number, outcome in zip(
+            late, patient.first_failures(right, options, [mutants[each] for each in late]), strict=True
+        ):
             ended[number] = outcome
     return ended
 
@@ -183,8 +187,8 @@ def graded(case: Case) -> Result:
         return Result(case, None, (), _grader(course, stage).reached(case.source, case.seed))
     snapshot = _snapshot(stage, case.source)
     options = Options(case.seed, case.isolation, case.only)
-    if case.hunt is not None:
-        outcome = _hunter(course, stage, MUTANT_CALL_SECONDS).hunt(snapshot, options, case.hunt)
+    if case.first_failure is not None:
+        outcome = _runner(course, stage, MUTANT_CALL_SECONDS).first_failure(snapshot, options, case.first_failure)
         return Result(case, None, _none_or(outcome))
     found = None if case.worker else _grader(course, stage).trusted(snapshot, case.seed)
     if found is not None and found[0].robust:  # else values that only a worker copies may have been shared

@@ -104,11 +104,11 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
 
 def _wrong(files: _Files, results: Sequence[Result]) -> list[Case]:
     """Return a stage's wrong modules, its mutants with the tests that the reference was seen to run their lines in."""
-    mistakes = [case for case in files.wrong if case.hunt is None]
-    hunts = [case for case in files.wrong if case.hunt is not None]
+    mistakes = [case for case in files.wrong if case.first_failure is None]
+    first_failures = [case for case in files.wrong if case.first_failure is not None]
     tests = {outcome.test for result in results if result.case.name == "reference" for outcome in result.outcomes}
     reached = [each for result in results for each in result.reached]
-    return [*mistakes, *aimed(hunts, files.mutants, reached, tests)]
+    return [*mistakes, *aimed(first_failures, files.mutants, reached, tests)]
 
 
 def _is_sound(results: Iterable[Result], stage: Stage) -> bool:

@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
-from grader.remote.connection import Connection
-from grader.remote.exceptions import WorkerFailed, deeper
-from grader.remote.module import MissingName, RemoteModule
-from grader.remote.processes.loading import LoadFailed, job_for
-from grader.remote.processes.process import LearnerProcess
-from grader.remote.refusals import Unusable
+from grader.sandbox.connection import Connection
+from grader.sandbox.exceptions import WorkerFailed, deeper
+from grader.sandbox.module import MissingName, RemoteModule
+from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
+from grader.sandbox.values import Unusable
 from grader.submission import Snapshot
 
 TEXT_LIMIT = 500  # characters of what a learner's exception says
@@ -85,7 +84,7 @@ class Trainee:
 def trainee(stage: Stage, snapshot: Snapshot, tier: tiers.Tier, hide: Path) -> Iterator[Trainee]:
     """Start the process and load the script; it ends with the block, however that ends."""
     job = job_for(stage, snapshot, hide)
-    workers = tiers.Own(tier, hide, packages=stage.packages)
+    workers = tiers.LocalWorkerFactory(tier, hide, packages=stage.packages)
     process = LearnerProcess(job, tier, workers)
     try:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.diagnosis.calls import parameter_names
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 DEEPEST = 4  # containers in one another that are looked into
 IN_PLACE = " was changed in place: "

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from grader.course.stage import Stage
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
 from grader.submission.source import plain_text
 
 SHORT = 30  # characters of a value that is shown rather than described

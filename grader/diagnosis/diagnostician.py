@@ -26,7 +26,7 @@ from grader.diagnosis.slips.search import Search
 from grader.diagnosis.slips.switchboard import Switchboard
 from grader.diagnosis.slips.telling import SLIP
 from grader.outcome import Diagnosis
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 KNOWN_SHARE = 0.65  # of what a purse holds at first: the rest is for what no known mistake explains

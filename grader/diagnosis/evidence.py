@@ -37,7 +37,7 @@ from grader.diagnosis.weighing import (
 )
 from grader.garbage import uncollected
 from grader.outcome import Diagnosis, Outcome
-from grader.remote.heard import Heard
+from grader.sandbox.log import RequestLog
 
 SEARCH_SECONDS = 0.1  # of processor time, for changes of right modules that explain what no repair does
 KEPT_SECONDS = 0.09  # of processor time, that no repair is looked for in: what is found is still held against all tests
@@ -49,16 +49,16 @@ ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is t
 class Evidence:
     """What the tests of one run asked and were answered, to question explanations with when all have ended."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, log: RequestLog) -> None:
         self.problems: dict[str, str] = {}  # by row: why no change of a right module was found
-        self._called = heard.called
+        self._called = log.called
         self._taken: Callable[[], float] = lambda: 0.0  # seconds of processor time, on the bench
         self._passed = Passed()
         self._failed: dict[str, list[Failing]] = {}  # by row: what can be replayed of failed tests
         self._contradicted: dict[tuple[str, str], bool] = {}  # by mistake and row
-        for outcome, records, names in heard.failed:
+        for outcome, records, names in log.failed:
             self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, names))
-        for outcome, records, names in heard.passed:
+        for outcome, records, names in log.passed:
             if usable(records):
                 self._passed.add(outcome.criterion, Seen(outcome.test, records, names))
 

@@ -8,7 +8,7 @@ from grader.diagnosis import expressions
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.gradients.report import gradients
 from grader.outcome import Diagnosis, Gradient
-from grader.remote.connection import Connection
+from grader.sandbox.connection import Connection
 
 TEXT_LIMIT = 300
 

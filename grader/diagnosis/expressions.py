@@ -8,8 +8,8 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.calls import described, last_call, short
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",

@@ -17,7 +17,7 @@ from grader.diagnosis.refused import REFUSED, refused
 from grader.diagnosis.replay import Replay, raised_by_hand
 from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 from grader.submission.source import plain_text
 
 MISSING = "refusal-missing"

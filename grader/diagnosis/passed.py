@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.weighing import tells
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 
 
 @dataclass

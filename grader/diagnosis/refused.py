@@ -7,8 +7,8 @@ import builtins
 from dataclasses import dataclass
 
 from grader.diagnosis.exceptions.place import Place
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Frame, Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Frame, Record
 from grader.submission.source import plain_text
 
 REFUSED = frozenset(("refusal-returned", "refusal-by-assert", "refusal-with-another", "refusal-of-no-exception"))

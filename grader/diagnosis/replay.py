@@ -13,9 +13,9 @@ import numpy as np
 
 from grader.course.stage import Stage, Tolerance
 from grader.diagnosis.refused import returned_exception
-from grader.remote.exceptions import LEARNERS
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Frame, Name, Record, copied_value
+from grader.sandbox.exceptions import LEARNERS
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Frame, Name, Record, copied_value
 from grader.worker.operations import IN_PLACE, perform
 
 MAX_RECORDS = 400

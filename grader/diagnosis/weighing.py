@@ -13,7 +13,7 @@ from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 MANY = 3  # tests that one mistake explains
 UNWRITTEN = ("not_started", "blocked")  # tests of what nobody has written yet

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from grader.doctor.probe import PROBE
 
 if TYPE_CHECKING:
-    from grader.remote.processes.process import LearnerProcess
+    from grader.sandbox.process import LearnerProcess
 
 SECONDS = 10.0
 LATE = 0.05  # seconds in which a packet that was sent earlier may still arrive
@@ -53,8 +53,8 @@ class Scene:
 
     def stopped(self, *attempt: Any) -> bool:
         """Have the probe try something, in a process of its own; say whether that failed."""
-        from grader.remote.exceptions import WorkerFailed
-        from grader.remote.module import RemoteModule
+        from grader.sandbox.exceptions import WorkerFailed
+        from grader.sandbox.module import RemoteModule
 
         connection = self.process.open(time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
@@ -79,8 +79,7 @@ def try_out(tier: str) -> tuple[Guard, ...]:
 @contextmanager
 def _scene(tier: str) -> Iterator[Scene]:
     from grader.isolation import tiers as sandbox
-    from grader.remote.processes.loading import Job
-    from grader.remote.processes.process import LearnerProcess
+    from grader.sandbox.process import Job, LearnerProcess
 
     with tempfile.TemporaryDirectory(prefix="grader-probe-") as folder, ExitStack() as stack:
         course, elsewhere = Path(folder, "course"), Path(folder, "elsewhere")
@@ -99,7 +98,7 @@ def _scene(tier: str) -> Iterator[Scene]:
         os.environ[VARIABLE] = "x"
         stack.callback(os.environ.pop, VARIABLE, None)
         job = Job("probe.py", PROBE, SECONDS, SECONDS, MEMORY_MB, course)
-        process = LearnerProcess(job, tier, sandbox.Own(tier, course))
+        process = LearnerProcess(job, tier, sandbox.LocalWorkerFactory(tier, course))
         stack.callback(process.kill)
         process.load()
         yield Scene(process, course, elsewhere, tcp, udp, abstract)
@@ -132,11 +131,11 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool]]]:
 def _own_processes(scene: Scene) -> bool:
     """Have a second run take all the processes that it may; say whether the first can still start one."""
     from grader.isolation import tiers as sandbox
-    from grader.remote.module import RemoteModule
-    from grader.remote.processes.process import LearnerProcess
+    from grader.sandbox.module import RemoteModule
+    from grader.sandbox.process import LearnerProcess
 
     own = scene.process
-    neighbour = LearnerProcess(own.job, own.tier, sandbox.Own(own.tier, own.job.hide))
+    neighbour = LearnerProcess(own.job, own.tier, sandbox.LocalWorkerFactory(own.tier, own.job.hide))
     try:
         neighbour.load()
         connection = neighbour.open(time.monotonic() + SECONDS)
@@ -176,13 +175,13 @@ def _no_signal(scene: Scene) -> bool:
 def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
     from grader.isolation import tiers
-    from grader.remote.module import RemoteModule
+    from grader.sandbox.module import RemoteModule
     from grader.worker.process_tree import below
 
     connection = scene.process.open(time.monotonic() + SECONDS)
     module: Any = RemoteModule(connection, "probe.py")
     module.attempt("leave_a_daemon")
-    running = below(cast(tiers.Started, scene.process._started).process.pid)
+    running = below(cast(tiers.WorkerProcess, scene.process._started).process.pid)
     scene.process.kill()
     connection.channel.close()
     until = time.monotonic() + 2

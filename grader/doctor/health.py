@@ -140,7 +140,7 @@ def _without(tier: str) -> str:
 def _tried_out(tier: str) -> tuple[str | None, tuple[Guard, ...]]:
     """Return why a probe cannot be loaded in a tier, or what came of it."""
     from grader.doctor.guards import try_out
-    from grader.remote.processes.loading import LoadFailed
+    from grader.sandbox.process import LoadFailed
 
     try:
         return None, try_out(tier)

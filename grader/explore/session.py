@@ -14,14 +14,11 @@ from grader.explore.plans import plans
 from grader.explore.walk import Walk
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
-from grader.judging.processes.bounded import Bounded, Bounds, Telling, bounded
-from grader.judging.processes.messages import Messages
-from grader.judging.processes.plain import records, unpacked
-from grader.judging.processes.slate import Slate
+from grader.judging.bounded import Bounded, Bounds, Telling, bounded
+from grader.judging.messages import Messages, SharedStatus, records, unpacked
 from grader.judging.task import Death
 from grader.outcome import Where
-from grader.remote.processes.loading import LoadFailed, job_for
-from grader.remote.processes.process import LearnerProcess
+from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source
 
@@ -42,12 +39,12 @@ def explore(
     job = job_for(stage, snapshot, course.root)
     is_lesson = example is None or example.is_lesson
 
-    def body(messages: Messages, workers: Workers, slate: Slate) -> None:
-        walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, Telling(messages, slate))
+    def body(messages: Messages, workers: Workers, shared: SharedStatus) -> None:
+        walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, Telling(messages, shared))
 
     found = bounded(
         body,
-        tiers.Own(tier, course.root, packages=stage.packages),
+        tiers.LocalWorkerFactory(tier, course.root, packages=stage.packages),
         Bounds(stage.limits.judge_mb, stage.limits.stage_seconds),
     )
     return _put_together(base, plan, stage, found)
@@ -68,7 +65,7 @@ def walked(
     except LoadFailed as failed:
         telling.send("problem", failed.problem)
         return
-    process.on_request = telling.slate.call
+    process.on_request = telling.shared.call
     walk = Walk(stage, process, known, is_lesson)
     try:
         for place, step in enumerate(plan.steps):

@@ -13,13 +13,12 @@ from grader.diagnosis.exceptions.memory import too_much
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit
 from grader.outcome import Status, Where
-from grader.remote.connection import Connection
-from grader.remote.exceptions import WorkerFailed
-from grader.remote.module import MissingName, RemoteModule
-from grader.remote.processes.loading import LoadFailed
-from grader.remote.processes.process import LearnerProcess
-from grader.remote.record import Frame, copied_value
-from grader.remote.refusals import Unusable
+from grader.sandbox.connection import Connection
+from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.module import MissingName, RemoteModule
+from grader.sandbox.process import LearnerProcess, LoadFailed
+from grader.sandbox.record import Frame, copied_value
+from grader.sandbox.values import Unusable
 
 TEXT_LIMIT = 1500
 

@@ -27,7 +27,7 @@ OVER = {
 
 
 @dataclass
-class Started:
+class WorkerProcess:
     """A learner's process that has just been started: the connection to it, and how to end it.
 
     user is one that no other run has, where the grader is root; else 0.

@@ -26,9 +26,9 @@ from grader.isolation import bundle, tier, users, zygote
 from grader.isolation.bundle import ENVIRONMENT
 from grader.isolation.folder import OwnFolder
 from grader.isolation.seccomp import filter_program
-from grader.isolation.started import Started
+from grader.isolation.started import WorkerProcess
 
-__all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
+__all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Tier", "WorkerProcess", "choose", "program_for", "start", "why_missing"]
 
 Tier = str  # the name of one
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def program_for(name: str) -> bytes:
     return filter_program() if tier.find(name).filters_calls else b""
 
 
-def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> Started:
+def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> WorkerProcess:
     """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown.
 
     packages are those of the course that the learner's code may import. Raises CourseError where one is not installed,
@@ -111,55 +111,42 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
 
 
 @dataclass
-class Own:
-    """Workers that this process starts itself; one can be started ahead, so that it is there when it is asked for.
-
-    The first one starts the clean process that forks them, which stays as long as this object does.
-    """
+class LocalWorkerFactory:
+    """Workers that this process starts itself; the clean process that forks them stays as long as this object does."""
 
     tier: str
     hide: Path
     fork: bool = FORKS
-    _ahead: Started | None = None
     packages: Sequence[str] = ()
     _lease: zygote.Lease | None = field(default=None, init=False)
 
     def prepare(self) -> None:
-        """Start the next worker now."""
-        if self._ahead is None:
-            self._ahead = self._started()
+        """Start the clean process, so that it imports NumPy while this one does something else."""
+        if self.fork and self._lease is None:
+            with suppress(OSError):  # the next start meets it again
+                self._keep(zygote.lease(tier.find(self.tier), self.hide, self.packages, _spawn))
 
-    def start(self) -> Started:
-        """Return the worker that was started ahead, if it still runs, or a new one."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.running():
-            return ahead
-        if ahead is not None:
-            ahead.kill()
-        return self._started()
-
-    def close(self) -> None:
-        """End the worker that nobody asked for."""
-        if self._ahead is not None:
-            self._ahead.kill()
-            self._ahead = None
-        self._give_back()
-
-    def _started(self) -> Started:
+    def start(self) -> WorkerProcess:
+        """Return a new worker; IsolationRefused where none can be started."""
         started = start(self.tier, self.hide, self.fork, self.packages)
         if started.lease is not None and (self._lease is None or self._lease.zygote is not started.lease.zygote):
-            self._give_back()
-            self._lease = started.lease.another()
-            weakref.finalize(self, self._lease.give_back)
+            self.close()
+            self._keep(started.lease.another())
         return started
 
-    def _give_back(self) -> None:
-        if self._lease is not None:
-            self._lease.give_back()
-            self._lease = None
+    def close(self) -> None:
+        """Give back the clean process, which ends if nobody else has a lease of it."""
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            lease.give_back()
+
+    def _keep(self, lease: zygote.Lease | None) -> None:
+        self._lease = lease
+        if lease is not None:
+            weakref.finalize(self, lease.give_back)
 
 
-def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> Started | None:
+def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> WorkerProcess | None:
     """Return a worker that a clean process forked; None where each needs a start of its own."""
     for _ in range(TRIES):
         lease = zygote.lease(chosen, hide, packages, _spawn)
@@ -177,7 +164,7 @@ def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> Started |
     return None
 
 
-def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> Started:
+def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> WorkerProcess:
     place = replace(lease.zygote.place, hide=hide)
     folder = None if chosen.name_spaces else OwnFolder()
     try:
@@ -188,7 +175,7 @@ def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> Started:
             folder.cleanup()
         raise
     user = spec["user"] if spec["apart"] else 0
-    return Started(process, connection, chosen, folder, guarded=True, user=user, lease=lease)
+    return WorkerProcess(process, connection, chosen, folder, guarded=True, user=user, lease=lease)
 
 
 def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict[str, Any]:
@@ -204,7 +191,7 @@ def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict
     return spec
 
 
-def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Sequence[str]) -> Started:
+def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Sequence[str]) -> WorkerProcess:
     """Start an interpreter for one worker."""
     chosen = tier.find(name)
     place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
@@ -221,7 +208,7 @@ def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Seque
         except OSError:
             ours.close()
             raise
-    return Started(process, ours, chosen, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
+    return WorkerProcess(process, ours, chosen, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
 
 
 def _hand_over(scratch: Path, user: int) -> None:
@@ -238,7 +225,7 @@ def _started_over_tcp(
     spec: dict[str, Any],
     scratch: Path,
     folder: OwnFolder,
-) -> Started:
+) -> WorkerProcess:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)
         command = chosen.command(place, {**given, "port": listener.getsockname()[1]})
@@ -246,7 +233,7 @@ def _started_over_tcp(
         connection = accepted(listener, token, process)
         connection.settimeout(None)
         connection.sendall(zygote.framed(spec))
-        return Started(process, connection, chosen, folder)
+        return WorkerProcess(process, connection, chosen, folder)
 
 
 def accepted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -16,19 +16,17 @@ from grader.errors import GraderError
 from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
-from grader.judging.collecting.ahead import Ahead
-from grader.judging.processes.staff import Staff
+from grader.judging.content import Ahead
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source, plain_text, refused_rows
 from grader.submission.source.reaching import reaches
 from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
-    from grader.judging.judge import Charge
-    from grader.judging.plan import Plan
-    from grader.judging.suite import Suite
-    from grader.judging.task import Findings
+    from grader.judging.pytest_suite import Suite
+    from grader.judging.task import Findings, JudgeTask
     from grader.outcome import Outcome
+    from grader.sandbox.recorded import Plan
 
     OnTest = Callable[[Outcome], None]
 
@@ -69,7 +67,7 @@ def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on
 
 
 class Grader:
-    """Grades modules of one stage; kept warm, the tests are loaded once, and a worker is started ahead.
+    """Grades modules of one stage; kept warm, the tests are loaded once, and one process forks all workers.
 
     A warm grader also knows what the tests ask with a seed that comes again, and which answers have passed: a test
     whose answers are the same, to the byte, as those of a module that passed it is not run again.
@@ -85,7 +83,7 @@ class Grader:
         self._has_graded = False
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
-        self._staff = Staff(course, stage, warm)
+        self._workers: dict[tuple[tiers.Tier, bool], tiers.LocalWorkerFactory] = {}
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
 
@@ -96,17 +94,18 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """Forget the tests, and end the worker that was started ahead."""
+        """Forget the tests, and end the process that forks workers."""
         if self._suite is not None:
             self._suite.close()
             self._suite = None
             PTRACE_GUARD.release()
-        self._staff.close()
+        for own in self._workers.values():
+            own.close()
 
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
         tier = self._tier(options.isolation, options.require)[0]
-        self._staff.prepare(tier, options.fork)
+        self._start_ahead(tier, options.fork)
         if self._suite is not None:
             self._make_ahead(self._suite)
             self._plan(options, tier)
@@ -143,12 +142,12 @@ class Grader:
 
     def tests(self) -> dict[str, str]:
         """Return the row of each test, by name and in order; none before they are loaded, or where some cannot be."""
-        from grader.judging.suite import criterion_of, name_of
+        from grader.judging.pytest_suite import criterion_of, name_of
 
         suite = self._suite
         return {} if suite is None or suite.faults else {name_of(each): criterion_of(each) for each in suite.items}
 
-    def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
+    def first_failure(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
         """Return the first test that a module does not pass, those of rows first; None where it passes all.
 
         Nothing is diagnosed, and whether the reference passes is not asked: this is for modules known to be wrong.
@@ -170,43 +169,75 @@ class Grader:
         snapshot: Snapshot,
         options: Options,
         tier: tiers.Tier,
-        hunt: tuple[str, ...] | None,
+        first_failure: tuple[str, ...] | None,
         on_test: OnTest | None,
     ) -> Findings:
         """Have judges go through the tests."""
         from grader.judging.task import Findings
 
         with uncollected(stays=not Grader._has_loaded):  # of later suites, those before them would stay as well
-            charge = self._charge(snapshot, options, tier, hunt)
+            task = self._task(snapshot, options, tier, first_failure)
         Grader._has_loaded = True
-        if charge.suite.faults and not charge.suite.items:
-            return Findings((), faults=tuple(charge.suite.faults))
-        found = self._staff.judged(charge, on_test)
+        if task.suite.faults and not task.suite.items:
+            return Findings((), faults=tuple(task.suite.faults))
+        found = self._run(task, on_test)
         for test, digest in found.passing.items():
-            if charge.plan is not None and test in charge.plan:
-                charge.plan[test].learn(digest)
+            if task.plan is not None and test in task.plan:
+                task.plan[test].learn(digest)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
         self._has_graded = True
-        return replace(found, faults=(*charge.suite.faults, *found.faults))
+        return replace(found, faults=(*task.suite.faults, *found.faults))
 
-    def _charge(self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None) -> Charge:
-        """Start workers, and load the tests while they start; return what a judge works on."""
-        self._staff.prepare(tier, options.fork)
-        from grader.judging.judge import Charge
-        from grader.judging.processes.slate import Slate
-        from grader.judging.task import Task
-        from grader.remote.processes.loading import job_for
+    def _task(
+        self, snapshot: Snapshot, options: Options, tier: tiers.Tier, first_failure: tuple[str, ...] | None
+    ) -> JudgeTask:
+        """Return what a judge works on; the tests are loaded while the process that forks workers starts."""
+        self._start_ahead(tier, options.fork)
+        from grader.judging.messages import SharedStatus
+        from grader.judging.task import JudgeTask
+        from grader.sandbox.process import job_for
 
         suite = self._loaded()
         if self._warm and self._has_graded:  # for the first, which may be the only one, it is made where a test fails
             self._make_ahead(suite)
-        self._staff.wait()
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
-        task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
-        answers = None if hunt is not None else self._ahead.about(snapshot.source)
-        plan = None if hunt is not None or options.timed else self._plan(options, tier)
-        return Charge(suite, task, job, tier, options.fork, answers, Slate(), plan=plan)
+        stops_early = first_failure is not None
+        answers = None if stops_early else self._ahead.about(snapshot.source)
+        plan = None if stops_early or options.timed else self._plan(options, tier)
+        return JudgeTask(
+            suite, job, tier, options.fork, options.seed, ends_at, SharedStatus(), answers,
+            options.only, first_failure, options.ahead, options.timed, plan,
+        )  # fmt: skip
+
+    def _run(self, task: JudgeTask, on_test: OnTest | None) -> Findings:
+        """Have a task judged to its end."""
+        from grader.judging.supervisor import ForkedJudges, Supervisor
+
+        if not task.fork:
+            from grader.judging.fresh_judge import FreshJudges
+
+            with closing(FreshJudges(self.course, self.stage)) as judges:
+                return Supervisor(replace(task, shared=judges.shared), judges, on_test).run()
+        from grader.judging.judge_process import WorkerKeeper
+
+        lending = WorkerKeeper(self.workers(task.tier, task.fork))
+        try:
+            lending.start()
+            return Supervisor(task, ForkedJudges(lending), on_test).run()
+        finally:
+            lending.end()
+
+    def workers(self, tier: tiers.Tier, fork: bool) -> tiers.LocalWorkerFactory:
+        """Return what starts workers in a tier; it stays as long as this grader."""
+        own = tiers.LocalWorkerFactory(tier, self.course.root, fork, packages=self.stage.packages)
+        return self._workers.setdefault((tier, fork), own)
+
+    def _start_ahead(self, tier: tiers.Tier, fork: bool) -> None:
+        """Start what every worker of a tier needs, while this process goes on."""
+        if fork:
+            self.workers(tier, fork).prepare()
+            tiers.program_for(tier)  # made here, once: each judge is a fork
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
         """Return what the tests ask with a seed; None where it is used for the first time, or by nobody who is warm.
@@ -223,7 +254,7 @@ class Grader:
         if self._plans[options.seed] is None:
             from grader.judging.plan import make_plan
 
-            own = self._staff.workers(tier, options.fork)
+            own = self.workers(tier, options.fork)
             self._plans[options.seed] = {}
             with suppress(GraderError):  # of the course's own reference: a grading tells of it
                 self._plans[options.seed] = make_plan(self._suite, options.seed, own)
@@ -237,11 +268,11 @@ class Grader:
 
     def _loaded(self) -> Suite:
         """Return the stage's tests; they are loaded once."""
-        from grader.judging.processes import bounds
+        from grader.judging import bounds
 
         bounds.one_thread()
-        from grader.judging.collecting.content import test_files
-        from grader.judging.suite import Suite
+        from grader.judging.content import test_files
+        from grader.judging.pytest_suite import Suite
 
         if self._suite is None:
             self._suite = Suite(self.stage, test_files(self.stage))

@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 from grader.course.stage import Stage, public_names
-from grader.judging.giving import Giving
-from grader.judging.task import Task
+from grader.judging.attempt import LearnerProvider
+from grader.judging.task import JudgeTask
 from grader.outcome import Diagnosis, Outcome, Where
-from grader.remote.connection import Connection
-from grader.remote.module import RemoteModule
-from grader.remote.processes.process import LearnerProcess
-from grader.remote.steps import STEPS
+from grader.sandbox.connection import STEPS, Connection
+from grader.sandbox.module import RemoteModule
+from grader.sandbox.process import LearnerProcess
 from grader.submission.source import plain_text
 from grader.submission.source.loops import Loop, Loops, Span
 
@@ -41,11 +40,11 @@ class Hung:
 class LongLoops:
     """The calls of one run that did not return in time, one of each function, and the loops that they were in."""
 
-    def __init__(self, stage: Stage, task: Task, process: LearnerProcess, giving: Giving) -> None:
+    def __init__(self, stage: Stage, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
         self._stage = stage
         self._task = task
         self._process = process
-        self._giving = giving
+        self._provider = provider
         self._hung: dict[str, Hung] = {}
 
     def note(self, item: pytest.Item, outcome: Outcome, connection: Connection, is_whole: bool) -> None:
@@ -85,7 +84,7 @@ class LongLoops:
             connection.count_steps(hung.before, hung.label, FAR_SECONDS)
             module = RemoteModule(connection, self._process.job.label, public_names(self._stage))
             try:
-                self._giving.attempted_with(module, hung.item, None)
+                self._provider.attempted_with(module, hung.item, None)
             finally:
                 self._process.done(connection)
             return connection.spans

@@ -11,9 +11,8 @@ import socket
 import threading
 import time
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,55 +21,28 @@ import pytest
 from grader.course.answers import reference_source
 from grader.course.data import named
 from grader.course.stage import Stage, public_names
-from grader.isolation.tiers import Own
+from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
-from grader.judging import phases, plugin
-from grader.judging.attempt import Attempt
-from grader.judging.processes import bounds
-from grader.judging.processes.bounded import Bounds, bounded
-from grader.judging.processes.messages import Messages
-from grader.judging.processes.slate import Slate
-from grader.judging.suite import Suite, kind_of, name_of
+from grader.judging import bounds, plugin
+from grader.judging.attempt import Attempt, is_plain, run_phases
+from grader.judging.bounded import Bounds, bounded
+from grader.judging.messages import Messages, SharedStatus
+from grader.judging.pytest_suite import Suite, kind_of, name_of
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-from grader.remote.connection import NEXT_TEST, Connection
-from grader.remote.module import RemoteModule, looked_up
-from grader.remote.processes.loading import names_of
-from grader.remote.questions import Recording, Step, digest_of_all
-from grader.remote.record import Name
+from grader.sandbox.connection import NEXT_TEST, Connection
+from grader.sandbox.module import RemoteModule, looked_up
+from grader.sandbox.process import names_of
+from grader.sandbox.record import Name
+from grader.sandbox.recorded import Plan, PlannedTest, Recording, Step, digest_of_all
 from grader.worker.main import load
 from grader.worker.server import Server
 
 MEASURED = ("speed", "memory")  # kinds of tests that are never planned
 MOST_BYTES = 64 << 20  # of the questions of one plan
-MOST_PASSING = 32  # digests of answers that are kept for a test
 
 
-@dataclass
-class PlannedTest:
-    """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
-
-    passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
-    """
-
-    steps: tuple[Step, ...]
-    names: dict[str, Name | None]
-    passing: set[bytes] = field(default_factory=set)
-
-    def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
-        """Say whether a module with these names, whose answers have this digest, has passed, as another has."""
-        return digest in self.passing and all(names.get(name) == found for name, found in self.names.items())
-
-    def learn(self, digest: bytes) -> None:
-        """Remember the digest of answers that passed."""
-        if len(self.passing) < MOST_PASSING:
-            self.passing.add(digest)
-
-
-Plan = dict[str, PlannedTest]  # by the test's name
-
-
-def make_plan(suite: Suite, seed: int, own: Own) -> Plan:
+def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
     """Return what a suite's tests ask with a seed; a test that cannot be planned is not in it.
 
     The reference runs in a fork of this process, within the bounds of a judge.
@@ -91,12 +63,12 @@ def make_plan(suite: Suite, seed: int, own: Own) -> Plan:
 def is_plannable(suite: Suite, item: pytest.Item) -> bool:
     """Say whether a test's questions may be asked before it runs."""
     is_live = item.get_closest_marker("live") is not None or kind_of(item) in MEASURED
-    return phases.is_plain(item) and not is_live and not suite.measures(item)
+    return is_plain(item) and not is_live and not suite.measures(item)
 
 
-def _tell(suite: Suite, seed: int, messages: Messages, workers: Workers, slate: Slate) -> None:
+def _tell(suite: Suite, seed: int, messages: Messages, workers: Workers, shared: SharedStatus) -> None:
     """Run the tests against the reference, and tell the steps of each that passes."""
-    del workers, slate  # the reference is the course's own: it runs here
+    del workers, shared  # the reference is the course's own: it runs here
     with suite.in_place(), _served(suite.stage) as (channel, names):
         provider = _Provider(suite, seed, channel, names)
         suite.config.stash[plugin.PROVIDER] = provider
@@ -172,8 +144,8 @@ class _Provider:
         """Run a test; return its steps and the names that it asked for, None where it cannot be planned."""
         self._made = None
         attempt = Attempt(item)
-        assert phases.is_plain(item)
-        phases.run(item, following, attempt)
+        assert is_plain(item)
+        run_phases(item, following, attempt)
         if self._made is None:
             return None
         recording, connection, module = self._made

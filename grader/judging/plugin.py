@@ -79,7 +79,7 @@ def data(request: pytest.FixtureRequest) -> Callable[[str], bytes]:
     provider = request.config.stash.get(PROVIDER, None)
     if provider:
         return provider.data
-    from grader.judging.plain_stages import plain_data
+    from grader.judging.plain_pytest import plain_data
 
     return plain_data(request.path)
 
@@ -124,7 +124,7 @@ def plain_module(test: Path) -> Any:
 def _lend(test: Path) -> None:
     """Let the module under test import those of earlier stages."""
     from grader.errors import GraderError, NoCourse
-    from grader.judging.plain_stages import lend, stage_folder
+    from grader.judging.plain_pytest import lend, stage_folder
 
     try:
         lend(stage_folder(test), hidden=test.parent.name != "tests")

@@ -13,17 +13,14 @@ from functools import partial
 
 import pytest
 
-from grader.judging.attempt import Attempt
-from grader.judging.giving import Giving
-from grader.judging.plan import Plan
-from grader.judging.processes import bounds
-from grader.judging.processes.slate import Slate
-from grader.judging.suite import criterion_of, name_of
+from grader.judging import bounds
+from grader.judging.attempt import Attempt, LearnerProvider
+from grader.judging.messages import SharedStatus
+from grader.judging.pytest_suite import criterion_of, name_of
 from grader.outcome import Status
-from grader.remote.batch import Batch
-from grader.remote.connection import Connection
-from grader.remote.processes.process import LearnerProcess
-from grader.remote.recorded import Answers, RecordedChannel
+from grader.sandbox.connection import Connection
+from grader.sandbox.process import LearnerProcess
+from grader.sandbox.recorded import Answers, Batch, Plan, RecordedChannel
 
 LOST: tuple[Status, ...] = ("crashed", "over_limit")  # ends of a process, which tests before may be the reason of
 
@@ -50,14 +47,19 @@ class TestRunner:
     __test__ = False
 
     def __init__(
-        self, process: LearnerProcess, giving: Giving, slate: Slate, plan: Plan | None, left_out: Callable[[int], str]
+        self,
+        process: LearnerProcess,
+        provider: LearnerProvider,
+        shared: SharedStatus,
+        plan: Plan | None,
+        left_out: Callable[[int], str],
     ) -> None:
         self.items: Sequence[pytest.Item] = ()
         self._process = process
-        self._giving = giving
-        self._slate = slate
+        self._provider = provider
+        self._slate = shared
         self._plan = plan or {}
-        self._ends_at = giving.task.ends_at
+        self._ends_at = provider.task.ends_at
         self._left_out = left_out
         self._is_apart = False  # whether each test has a process of its own
         self._is_checked = False  # whether a test that failed beside others has run by itself
@@ -130,7 +132,7 @@ class TestRunner:
     def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
         """Run a test against its answers; there is no attempt where it asks something else."""
         channel = RecordedChannel(answers)
-        self._giving.open = partial(self._process.over, channel, self._ends_at)
+        self._provider.open = partial(self._process.over, channel, self._ends_at)
         attempt = self._attempted(place, following)
         return Ran(place, following, None if channel.strayed else attempt, None, answers)
 
@@ -151,7 +153,7 @@ class TestRunner:
     def _ran_live(self, place: int, following: pytest.Item | None) -> Ran:
         if left_out := self._left_out(place):
             self._slate.at("test", place)
-            self._giving.attempted(self.items[place], following, left_out)  # what the test before had set up ends
+            self._provider.attempted(self.items[place], following, left_out)  # what the test before had set up ends
             return Ran(place, following, left_out=left_out)
         attempt, ended = self._tried(place, following)
         if attempt.connection is not None and attempt.connection.tests_before and self._is_to_repeat(attempt):
@@ -173,7 +175,7 @@ class TestRunner:
         if self._is_apart and (self._process.fork or row != self._row):
             self._close()
         self._row = row
-        self._giving.open = self._opened
+        self._provider.open = self._opened
         attempt = self._attempted(place, following)
         connection = attempt.connection
         if connection is None:
@@ -187,7 +189,7 @@ class TestRunner:
     def _attempted(self, place: int, following: pytest.Item | None) -> Attempt:
         self._slate.at("test", place)
         bounds.bound_time(bounds.TEST_SECONDS)
-        return self._giving.attempted(self.items[place], following)
+        return self._provider.attempted(self.items[place], following)
 
     def _opened(self) -> Connection:
         before, self._last = self._last, None

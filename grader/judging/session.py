@@ -11,23 +11,19 @@ from typing import Any
 
 import pytest
 
-from grader.judging.assessment import Assessor
-from grader.judging.attempt import Attempt
+from grader.judging import bounds
+from grader.judging.attempt import Attempt, LearnerProvider
 from grader.judging.calls import Late, called, charged, times
-from grader.judging.giving import Giving
 from grader.judging.loops import LongLoops
-from grader.judging.plan import Plan
-from grader.judging.processes import bounds
-from grader.judging.processes.messages import Report, Untold
-from grader.judging.processes.slate import Slate
+from grader.judging.messages import Report, Untold
+from grader.judging.outcomes import Assessor
+from grader.judging.pytest_suite import criterion_of, kind_of, name_of
 from grader.judging.running import Ran, TestRunner
-from grader.judging.suite import Suite, criterion_of, kind_of, name_of
-from grader.judging.task import EXPLAINED, Task, expect_memory
+from grader.judging.task import EXPLAINED, JudgeTask, expect_memory
 from grader.outcome import Outcome
-from grader.remote.batch import MOST_BYTES
-from grader.remote.heard import Heard
-from grader.remote.processes.process import LearnerProcess
-from grader.remote.recorded import Answers
+from grader.sandbox.log import RequestLog
+from grader.sandbox.process import LearnerProcess
+from grader.sandbox.recorded import MOST_BYTES, Answers
 
 BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
 
@@ -35,23 +31,20 @@ BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are
 class Session:
     """Judges the tests of one module."""
 
-    def __init__(
-        self, suite: Suite, task: Task, process: LearnerProcess, assessor: Assessor, slate: Slate,
-        plan: Plan | None = None,
-    ) -> None:  # fmt: skip
-        self.suite = suite
+    def __init__(self, task: JudgeTask, process: LearnerProcess, assessor: Assessor) -> None:
+        self.suite = suite = task.suite
         self.task = task
         self.process = process
-        process.on_request = slate.call
-        self.slate = slate
-        self.slow_rows: dict[str, int] = {}  # the place of a test that did not end in time: later ones are left out
-        self.giving = Giving(suite, task, process)
+        process.on_request = task.shared.call
+        self.shared = task.shared
+        self.slow_rows = dict.fromkeys(task.slow_rows, -1)  # the place of a test that was late: later ones are left out
+        self.provider = LearnerProvider(suite, task, process)
         self._assessor = assessor
-        self._heard = Heard()
+        self._heard = RequestLog()
         self._late = Late(suite.stage, process.job.source)
         process.seconds_of = self._late.seconds
-        self._loops = LongLoops(suite.stage, task, process, self.giving)
-        self._runner = TestRunner(process, self.giving, slate, plan, self._no_time_for)
+        self._loops = LongLoops(suite.stage, task, process, self.provider)
+        self._runner = TestRunner(process, self.provider, task.shared, task.plan, self._no_time_for)
         self._items: list[pytest.Item] = []
         self._place = 0
         self._outcomes: dict[int, Outcome] = {}
@@ -151,7 +144,7 @@ class Session:
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", ran.place, outcome, more)
         if more:
-            self.slate.at("explaining", ran.place)
+            self.shared.at("explaining", ran.place)
             bounds.bound_time(bounds.TEST_SECONDS)
             outcome = self._assessor.explained(outcome, attempt)
             report.send("explained", ran.place, outcome)
@@ -168,9 +161,9 @@ class Session:
         reference = self._assessor.reference
         if reference is None:
             return None
-        self.slate.at("reference", self._place)
+        self.shared.at("reference", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)  # its own: what the learner's values took leaves it no less
-        attempt = self.giving.attempted_with(reference, item, following)
+        attempt = self.provider.attempted_with(reference, item, following)
         expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
         return attempt.fault()
 
@@ -186,7 +179,7 @@ class Session:
             return
         from grader.diagnosis.repairs.bench import RemoteBench
 
-        self.slate.at("settling", self._place)
+        self.shared.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
         ends_at, bench = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS), None
         if self.process.fork:  # elsewhere tests share a process, so that no changed form can run in one of its own
@@ -203,7 +196,7 @@ class Session:
 
     def _name_loops(self, report: Report) -> None:
         """Tell which loops the calls that did not return in time were in."""
-        self.slate.at("settling", self._place)
+        self.shared.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
         for outcome in self._loops.explained():
             report.send("settled", outcome)
@@ -214,7 +207,7 @@ class Session:
         again is how many seeds further on its inputs are drawn.
         """
         item = next((each for each in self._items if name_of(each) == test), None)
-        return item is not None and self.giving.attempted_with(learner, item, None, again).fault() is None
+        return item is not None and self.provider.attempted_with(learner, item, None, again).fault() is None
 
     def _no_time_for(self, place: int) -> str:
         """Return why a test is left out; empty where it is run."""

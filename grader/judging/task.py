@@ -2,47 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from grader.judging.processes.slate import At
+from grader.judging.messages import At
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
+
+if TYPE_CHECKING:
+    from grader.diagnosis.diagnostician import Diagnostician
+    from grader.isolation.tiers import Tier
+    from grader.judging.messages import SharedStatus
+    from grader.judging.pytest_suite import Suite
+    from grader.sandbox.process import Job
+    from grader.sandbox.recorded import Plan
 
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
 
-class Swelled(BaseException):
+class JudgeOutOfMemory(BaseException):
     """A judge has no more memory; what its next step would find is not to be relied on."""
 
 
 def expect_memory(error: BaseException | None) -> None:
-    """Raise Swelled where an error means that this process, not the learner's, has no more memory."""
+    """Raise JudgeOutOfMemory where an error means that this process, not the learner's, has no more memory."""
     if isinstance(error, MemoryError) and not hasattr(error, "learner_frames"):
-        raise Swelled
+        raise JudgeOutOfMemory
 
 
 @dataclass(frozen=True)
-class Task:
-    """One grading: the seed of its inputs, when its time is used up (on the monotonic clock), and which rows.
+class JudgeTask:
+    """All that one judge works on: the suite, the module and its worker's tier, the seed, and where to begin.
 
-    only is the one row that was asked for. hunt holds rows to run first: then the first test that does not pass ends
-    the run, nothing is explained, and whether the reference passes is not asked. ahead holds rows that come first.
-    timed asks for the time of each call.
+    ends_at is when the time is used up, on the monotonic clock. answers makes what explains wrong answers; nothing
+    does without. only is the one row that was asked for. first_failure holds rows to run first: then the first test
+    that does not pass ends the run, nothing is explained, and whether the reference passes is not asked. ahead holds
+    rows that come first. timed asks for the time of each call. plan is what the tests ask with this seed, where known.
+
+    For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
+    reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
     """
 
+    suite: Suite
+    job: Job
+    tier: Tier
+    fork: bool
     seed: int
     ends_at: float
+    shared: SharedStatus
+    answers: Callable[[], Diagnostician] | None = None
     only: str | None = None
-    hunt: tuple[str, ...] | None = None
+    first_failure: tuple[str, ...] | None = None
     ahead: tuple[str, ...] = ()
     timed: bool = False
+    plan: Plan | None = None
+    first: int = 0
+    doubted: bool = False
+    slow_rows: frozenset[str] = frozenset()
+    done: frozenset[int] = frozenset()
 
     @property
-    def first(self) -> tuple[str, ...]:
+    def rows_first(self) -> tuple[str, ...]:
         """The rows whose tests come before the others."""
-        return self.hunt or self.ahead
+        return self.first_failure or self.ahead
 
 
 @dataclass(frozen=True)

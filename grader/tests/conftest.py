@@ -20,10 +20,9 @@ from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.stage import Tolerance
 from grader.isolation import tiers
 from grader.outcome import Status
-from grader.remote.connection import Connection
-from grader.remote.module import RemoteModule
-from grader.remote.processes.loading import Job
-from grader.remote.processes.process import LearnerProcess
+from grader.sandbox.connection import Connection
+from grader.sandbox.module import RemoteModule
+from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
 from grader.tests.pace import changed, kept
 from grader.tests.pace.compiling import compile_share
@@ -115,9 +114,9 @@ class Learner:
         return self.connections[-1]
 
     @property
-    def started(self) -> tiers.Started:
+    def started(self) -> tiers.WorkerProcess:
         """What was started for the process."""
-        return cast(tiers.Started, self.process._started)
+        return cast(tiers.WorkerProcess, self.process._started)
 
 
 Start = Callable[..., Learner]
@@ -147,7 +146,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         text = textwrap.dedent(source).encode()
         limits = (call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
         job = Job(LABEL, text, *limits, packages, alone=alone, contract=contract)
-        process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork, packages=packages), fork)
+        process = LearnerProcess(job, tier, tiers.LocalWorkerFactory(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:
             process.load()

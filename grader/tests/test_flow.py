@@ -35,7 +35,7 @@ ROOMS = (
     ("protocol",),
     ("worker",),
     ("isolation",),
-    ("remote",),
+    ("sandbox",),
     ("diagnosis",),
     ("testing", "verdict", "waiting"),
     ("judging",),
@@ -169,7 +169,7 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
     paths = sorted((ROOT / "drawings").rglob("*.py"))
     assert {"s05", "s15", "s17", "drawings"} <= {path.parent.name for path in paths}
     explored = ("drawing", "example", "model", "values")
-    remote = ("grader.remote.measuring", "grader.remote.proxies")
+    remote = ("grader.sandbox.proxies",)
     own = (*(f"grader.explore.{name}" for name in explored), *remote, "drawings", "numpy")
     for path in paths:
         found = {name for name in imports(path) if name.split(".")[0] not in sys.stdlib_module_names}
@@ -215,7 +215,7 @@ def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:
 
 
 def test_what_explains_is_imported_when_something_fails_and_not_before() -> None:
-    code = "import sys, grader.judging.judge, grader.judging.suite; print(*sys.modules)"
+    code = "import sys, grader.judging.judge, grader.judging.pytest_suite; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
     found = {name for name in done.stdout.split() if name.startswith("grader.diagnosis")}
     assert found

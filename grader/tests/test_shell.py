@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from grader import shell
-from grader.judging.processes.subprocesses import _end_of
+from grader.judging.fresh_judge import _end_of
 from grader.watching.editor import opening
 
 

@@ -173,7 +173,7 @@ def _import_all() -> None:
     import numpy.linalg
     import numpy.random  # noqa: F401
 
-    from grader.worker import confine, lent, process_tree, server  # noqa: F401
+    from grader.worker import confine, process_tree, provided, server  # noqa: F401
 
 
 def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:
@@ -191,7 +191,7 @@ def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | 
     from grader.protocol.channel import Channel
     from grader.worker.confine import ALONE, STEPS, confine, no_more_processes
     from grader.worker.kernel import Unconfined
-    from grader.worker.lent import Lent
+    from grader.worker.provided import ProvidedModules
     from grader.worker.server import Server
 
     channel = Channel(control)
@@ -207,7 +207,7 @@ def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | 
     gc.enable()
     sys.meta_path.insert(0, OnlyAllowed(packages))
     if lent:
-        sys.meta_path.insert(0, Lent(lent))
+        sys.meta_path.insert(0, ProvidedModules(lent))
     server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})
     if alone and children is None:
         no_more_processes()

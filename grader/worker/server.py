@@ -24,8 +24,8 @@ from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
+from grader.worker.state import StateSnapshot
 from grader.worker.steps import Steps
-from grader.worker.untouched import Untouched
 
 NAMED = 1 << 40  # the numbers of what the module itself names begin here
 
@@ -58,12 +58,12 @@ class Server:
         self.printed = Printed()
         self.warned: list[list[Any]] = []
         self.steps: Steps | None = None  # where they are counted
-        self._before: tuple[Untouched, dict[int, Any], dict[int, int], int] | None = None
+        self._before: tuple[StateSnapshot, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
         """Remember what the module has made of the process, before any test."""
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
-        self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
+        self._before = StateSnapshot([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 
     def begin_test(self) -> None:
         """Forget the handles of the test before, its prints and its warnings."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.remote.extended import Extended
+from grader.sandbox.values import Extended
 
 Shape = tuple[int, ...]
 SHORT_DIGITS, REPR_DIGITS, LONGEST_DIGITS = 6, 17, 40
@@ -57,7 +57,7 @@ def _no_array(value: object, kind: type, shape: Shape) -> str:
 
 
 def _named(value: object, kind: type) -> str:
-    if kind.__module__.startswith("grader.remote.") and not issubclass(kind, Extended):
+    if kind.__module__.startswith("grader.sandbox.") and not issubclass(kind, Extended):
         return repr(value)  # our stand-in for an object that stays in the learner's process; its repr says what it is
     base: type | None = next((base for base in COLLECTIONS if issubclass(kind, base)), None)
     size = f" of {base.__len__(value)}" if base else ""  # type: ignore[attr-defined]  # all of these have a length

@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.course.stage import Stage
 from grader.diagnosis.exceptions.help import helped
 from grader.diagnosis.exceptions.place import Place
-from grader.remote.record import Frame, Record
+from grader.sandbox.record import Frame, Record
 from grader.submission.source import plain_text
 
 

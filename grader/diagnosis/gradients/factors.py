@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.calls import parameter_names
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 CLOSE = 1e-5  # relative: as near as a factor has to be to the number that it is called
 LARGEST = 1 << 20  # of a size that a factor is named by

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from grader.diagnosis.calls import parameter_names
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 BACKWARD = re.compile(r"(^|_)backward$|_gradient$|^gradient$")
 ALL_KEPT = re.compile(r"^(get_)?grad(s|ient|ients)?$")  # an attribute or method that gives gradients

@@ -18,7 +18,7 @@ from grader.diagnosis.gradients.names import Pair, is_about_gradients, is_backwa
 from grader.diagnosis.gradients.patterns import Array, Given, finding
 from grader.diagnosis.replay import Replay, same_array, usable
 from grader.outcome import Gradient
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 
 SECONDS = 0.02  # of processor time: what takes longer is left out
 LARGEST = 2_000_000  # values of an array that is compared

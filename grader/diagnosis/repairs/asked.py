@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grader.diagnosis.slips.probes import Failing
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 FEW_NUMBERS = 8
 

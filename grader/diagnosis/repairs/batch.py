@@ -11,9 +11,9 @@ import numpy as np
 from grader.diagnosis.repairs.held.seen import CLOCK
 from grader.diagnosis.repairs.rounds import MOST_ROUNDS, STEP
 from grader.diagnosis.slips.schema import SWITCH
-from grader.remote.extended import Extended
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
+from grader.sandbox.values import Extended
 
 TRY = "_slips_try"  # the name, in a changed module, of what makes the requests
 MADE = "_slips_made"  # stands before the place of an earlier request, whose last result is passed on

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from grader.diagnosis.repairs.batch import TRY
 from grader.diagnosis.repairs.held.seen import CLOCK, NOTED
 from grader.diagnosis.slips.schema import SWITCH
-from grader.remote.connection import Connection
-from grader.remote.exceptions import WorkerFailed
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.connection import Connection
+from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.proxies import RemoteValue
 
 STARTS = 12  # processes that one diagnosis may use up: a change may well run for ever
 CALL_SECONDS = 0.25  # of one call of a changed module

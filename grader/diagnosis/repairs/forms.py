@@ -96,8 +96,8 @@ class Forms:
         wrong = trial.right[-1].label
         if wrong in found:
             found -= set(self._plain.reached(wrong))
-        giving = {record.label for record in trial.right[:-1] if record.kind == "call"}
-        return frozenset(name for name in found - giving if not keeps(own[name]))
+        provider = {record.label for record in trial.right[:-1] if record.kind == "call"}
+        return frozenset(name for name in found - provider if not keeps(own[name]))
 
     def fine(
         self, written: Written, depths: Mapping[int, int], all_fine: frozenset[str], sure: frozenset[str]

@@ -59,7 +59,7 @@ class Relevance:
     definitions: Mapping[str, ast.FunctionDef]
     lines: list[Line] = field(default_factory=list)
     _setting: dict[str, list[Line]] = field(default_factory=dict)
-    _giving: dict[str, list[Line]] = field(default_factory=dict)
+    _provider: dict[str, list[Line]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, node in self.definitions.items():
@@ -68,7 +68,7 @@ class Relevance:
             for token in line.sets:
                 self._setting.setdefault(token, []).append(line)
             for token in line.gives:
-                self._giving.setdefault(token, []).append(line)
+                self._provider.setdefault(token, []).append(line)
 
     def depths(self, label: str, parts: Iterable[int | str]) -> dict[int, int]:
         """Return by the id of each statement how far it is from what was asked of a module; parts are what is wrong.
@@ -89,7 +89,7 @@ class Relevance:
                     for each in (line.statement, *line.heads):
                         found.setdefault(id(each), depth)
                     following |= line.sets[token]
-                for line in self._giving.get(token, []) if is_attribute else ():
+                for line in self._provider.get(token, []) if is_attribute else ():
                     for each in (line.statement, *line.heads):
                         found.setdefault(id(each), depth)
                     following |= line.gives[token]

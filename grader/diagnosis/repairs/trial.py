@@ -15,8 +15,8 @@ from grader.diagnosis.repairs.bench import Bench, BenchGone, Module
 from grader.diagnosis.repairs.held.scale import factor
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing, is_of_bits
-from grader.remote.exceptions import WorkerFailed
-from grader.remote.record import Record
+from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.record import Record
 from grader.worker.operations import perform
 
 MOST_STEPWISE = 16  # groups that are tried one after the other before several are tried at once again

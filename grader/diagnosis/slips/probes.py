@@ -11,9 +11,9 @@ import numpy as np
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.state import State
 from grader.diagnosis.slips.trace import Trace
-from grader.remote.heard import called_by
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Name, Record
+from grader.sandbox.log import called_by
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Name, Record
 
 FEW = 4  # whole numbers, and fewer, that another cause may give as well
 

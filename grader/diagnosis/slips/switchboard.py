@@ -17,7 +17,7 @@ from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.sentences import clause
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 
 LEAST = 0.02  # seconds that any change may run
 

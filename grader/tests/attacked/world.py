@@ -23,9 +23,9 @@ from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
 from grader.isolation import users
 from grader.judging.grading import Grader, Options
-from grader.remote.processes import process
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import known_names, shown
+from grader.sandbox import process
 from grader.submission import take
 from grader.tests.attacked.archive import archive, filled, pack
 from grader.tests.attacked.catalogue import Attack

@@ -7,8 +7,8 @@ import pytest
 from grader.authoring.aim import aimed, reach_cases
 from grader.authoring.cases import MUTANT_CALL_SECONDS, Case
 from grader.authoring.proof import graded, workers
+from grader.authoring.trusted_runs import Reached
 from grader.course.mutants import Mutant
-from grader.judging.hunting.reach import Reached
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import SOLUTION, write_stage
 
@@ -23,7 +23,9 @@ SEEN = [
 
 def aim(span: tuple[int, int] | None, seen: list[Reached] = SEEN, tests: set[str] | None = None) -> Case:
     mutant = Mutant("half", 24, "return total(x) / 2", "return total(x) / 3", "…", span)
-    (case,) = aimed([Case("mutants/0", "s90", "…", 7, hunt=("half", "total"))], [mutant], seen, tests or set(TESTS))
+    (case,) = aimed(
+        [Case("mutants/0", "s90", "…", 7, first_failure=("half", "total"))], [mutant], seen, tests or set(TESTS)
+    )
     return case
 
 
@@ -50,14 +52,14 @@ def test_where_a_test_was_not_looked_at_none_is_left_out(seen: list[Reached]) ->
 
 
 def test_without_a_graded_reference_none_is_left_out() -> None:
-    (case,) = aimed([Case("mutants/0", "s90", "…", 7, hunt=())], [], [], set())
+    (case,) = aimed([Case("mutants/0", "s90", "…", 7, first_failure=())], [], [], set())
     assert case.tests is None
 
 
 def test_what_is_seen_is_seen_of_the_reference(small_course: SmallCourse) -> None:
     write_stage(small_course.stage_folder.parent, small_course.hidden.parent, "s90_small")
     (case,) = reach_cases(small_course.stage, [7])
-    assert (case.stage, case.source, case.seed, case.hunt) == ("s90", SOLUTION, 7, None)
+    assert (case.stage, case.source, case.seed, case.first_failure) == ("s90", SOLUTION, 7, None)
     with workers(small_course.course, 0):
         result = graded(case)
     assert result.verdict is None and result.outcomes == () and len(result.reached) == 4

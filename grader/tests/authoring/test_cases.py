@@ -65,13 +65,13 @@ class TestCases:
         ]
         assert [case.only for case in made[::2]] == ["total"] * 3 + ["half"] * 3
         assert made[0].source.startswith(SOLUTION) and made[0].source.endswith("\ntotal = sum_of_columns\n")
-        assert {case.hunt for case in made} == {None}
+        assert {case.first_failure for case in made} == {None}
 
 
 class TestHunts:
     def test_rows_about_the_changed_function_come_first(self, stage: Stage) -> None:
         (case,) = cases.mutant_cases(stage, [HALF], 7)
-        assert case == Case("mutants/0", "s90", HALF.source, 7, hunt=("half", "total"))
+        assert case == Case("mutants/0", "s90", HALF.source, 7, first_failure=("half", "total"))
 
     def test_then_come_those_that_reach_it(self, stage: Stage) -> None:
         rows = tuple(
@@ -79,7 +79,7 @@ class TestHunts:
             for name, functions in [("none", ("other",)), ("half", ("half",)), ("total", ("total", "other"))]
         )
         made = cases.mutant_cases(replace(stage, criteria=rows), [replace(HALF, function="total")], 7)
-        assert made[0].hunt == ("total", "half", "none")
+        assert made[0].first_failure == ("total", "half", "none")
 
     def test_a_method_is_asked_of_the_rows_about_it_or_its_class(self, stage: Stage) -> None:
         rows = tuple(
@@ -87,11 +87,11 @@ class TestHunts:
             for name, function in [("none", "half"), ("class", "Layer"), ("other", "Layer.other"), ("own", "Layer.run")]
         )
         made = cases.mutant_cases(replace(stage, criteria=rows), [replace(HALF, function="Layer.run")], 7)
-        assert made[0].hunt == ("class", "own", "none", "other")
+        assert made[0].first_failure == ("class", "own", "none", "other")
 
     def test_they_are_numbered_in_the_order_of_the_mutants(self, stage: Stage) -> None:
         made = mutants(SOLUTION)
-        hunts = cases.mutant_cases(stage, made, 7)
-        assert [(case.name, case.source) for case in hunts] == [
+        first_failures = cases.mutant_cases(stage, made, 7)
+        assert [(case.name, case.source) for case in first_failures] == [
             (f"mutants/{number}", mutant.source) for number, mutant in enumerate(made)
         ]

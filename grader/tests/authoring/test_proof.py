@@ -11,11 +11,11 @@ import pytest
 
 from grader.authoring import cases, proof
 from grader.authoring.cases import Case, Result
+from grader.authoring.trusted_runs import NAME
 from grader.course.mutants import Mutant
 from grader.course.stage import Course, Stage
 from grader.errors import UnknownStage
-from grader.judging.hunting.provider import NAME
-from grader.judging.processes import bounds
+from grader.judging import bounds
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import SOLUTION, write_stage
 

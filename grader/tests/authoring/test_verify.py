@@ -26,10 +26,10 @@ from grader.tests.support.good_stage import (
     write_stage,
 )
 
-Changes = Mapping[str, str | None]
+WriteBack = Mapping[str, str | None]
 MUTANTS = mutants(SOLUTION)
 EVERY = 3  # of the mutants, by default, one in so many is graded; the one that a weakened test lets live is among them
-NO_ALTERNATIVES: Changes = dict.fromkeys(name for name in FILES if "alternatives" in name)  # to save time
+NO_ALTERNATIVES: WriteBack = dict.fromkeys(name for name in FILES if "alternatives" in name)  # to save time
 ODD = HIDDEN.replace("for row in x.tolist()])", "for row in x.tolist()] + np.array(seed % 2))").replace(
     "(learner, rng)", "(learner, rng, seed)"
 )
@@ -52,7 +52,7 @@ class Proven:
         return [(each.place.partition("_small/")[2], each.message) for each in self.proofs[name].shortfalls]
 
 
-def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[str, Changes]) -> Proven:
+def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[str, WriteBack]) -> Proven:
     """Write a course of changed stages and prove all of it at once."""
     root = tmp_path_factory.mktemp("proven")
     for number, changes in enumerate(stages.values(), 1):
@@ -81,7 +81,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, is_full: bool) -> Proven:
 @pytest.fixture(scope="module")
 def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
     """Stages whose mistakes are graded with two seeds."""
-    stages: Mapping[str, Changes] = {
+    stages: Mapping[str, WriteBack] = {
         "ambiguous": {"hidden/mistakes.py": AMBIGUOUS, **NO_ALTERNATIVES},
         "unsound": {"hidden/test_hidden.py": ODD, **NO_ALTERNATIVES},
     }
@@ -92,7 +92,7 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
     """Stages of which only what is right is graded, or nothing, as a file cannot be read."""
     stub = FILES["stage/small.py"].replace('raise NotImplementedError("total")', "return x")
-    stages: Mapping[str, Changes] = {
+    stages: Mapping[str, WriteBack] = {
         "unmarked": {"hidden/test_hidden.py": f"{HIDDEN}\n\ndef test_more(learner):\n    pass\n", **NO_ALTERNATIVES},
         "row": {"hidden/test_hidden.py": HIDDEN[: HIDDEN.rindex("@pytest.mark.criterion")], **NO_ALTERNATIVES},
         "public": {"stage/tests/test_small.py": PUBLIC[: PUBLIC.rindex("@pytest.mark.criterion")], **NO_ALTERNATIVES},

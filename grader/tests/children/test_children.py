@@ -8,6 +8,8 @@ import secrets
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,25 @@ import pytest
 from grader import children
 from grader.course.manifest import load_course
 from grader.isolation import tiers
-from grader.judging.processes.subprocesses import Standing
+from grader.judging.fresh_judge import FreshJudges
+from grader.judging.grading import Grader, Options
+from grader.submission import take
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.support.places import HOUSE
 from grader.worker.process_tree import below
 
 SHADOWS = ("typing", "json", "tomli", "tomllib", "numpy", "msgpack", "multiprocessing", "selectors", "pytest", "rich")
+
+
+@contextmanager
+def judge(place: Place) -> Iterator[None]:
+    """Have a judge run as where nothing forks."""
+    course = load_course(place.root)
+    stage = course.stages[0]
+    with Grader(course, stage) as grader, closing(FreshJudges(course, stage)) as judges:
+        snapshot = take(stage, None, course.root)
+        judges.begin(grader._task(snapshot, Options(1, "process", fork=False), "process", None))
+        yield
 
 
 @pytest.fixture
@@ -96,12 +111,8 @@ class TestAJudgeThatIsNoFork:
     ) -> None:
         folder, marker = shadows
         monkeypatch.chdir(folder)
-        course = load_course(place.root)
-        standing = Standing(course, course.stages[0])
-        try:
-            standing.wait()
-        finally:
-            standing.close()
+        with judge(place):
+            pass
         assert not marker.exists(), marker.read_text()
 
     @pytest.mark.skipif(sys.platform != "linux", reason="reads arguments and environments from /proc")
@@ -110,14 +121,9 @@ class TestAJudgeThatIsNoFork:
     ) -> None:
         token = b"\x01t0k" * 8
         monkeypatch.setattr(secrets, "token_bytes", lambda number: token[:number])
-        course = load_course(place.root)
-        standing = Standing(course, course.stages[0])
-        try:
-            standing.wait()
+        with judge(place):
             shown = _shown()
-        finally:
-            standing.close()
-        assert b"grader.judging.processes.standing" in shown
+        assert b"grader.judging.fresh_judge" in shown
         assert token not in shown and token.hex().encode() not in shown
 
     @pytest.mark.skipif(sys.platform != "linux", reason="reads arguments and environments from /proc")

@@ -29,7 +29,7 @@ for arguments in json.loads(sys.argv[1]):
 print(json.dumps(ended))
 """
 ENGINE = "engine"  # the folder beside a release into which its wheel is unpacked
-Ended = subprocess.CompletedProcess[str]
+LoggedTest = subprocess.CompletedProcess[str]
 
 
 class Copy:
@@ -42,7 +42,7 @@ class Copy:
         self.key = root / "hidden" / "tests.key"
         self.bundle = root / "hidden" / f"{NAME}.sealed"
 
-    def python(self, *arguments: str) -> Ended:
+    def python(self, *arguments: str) -> LoggedTest:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
         environment["PYTHONPATH"] = str(self.engine)
         command = [sys.executable, *arguments]
@@ -50,11 +50,11 @@ class Copy:
             command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120
         )
 
-    def grader(self, *arguments: str) -> Ended:
+    def grader(self, *arguments: str) -> LoggedTest:
         return self.python("-c", RUN, *arguments)
 
-    def graders(self, *commands: tuple[str, ...]) -> list[Ended]:
+    def graders(self, *commands: tuple[str, ...]) -> list[LoggedTest]:
         """Return what comes of several commands, one after the other in one process."""
         done = self.python("-c", SEVERAL, json.dumps(commands))
         assert done.returncode == 0, done.stderr
-        return [Ended(list(each), *end) for each, end in zip(commands, json.loads(done.stdout), strict=True)]
+        return [LoggedTest(list(each), *end) for each, end in zip(commands, json.loads(done.stdout), strict=True)]

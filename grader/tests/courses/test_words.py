@@ -17,8 +17,8 @@ from grader.classroom import release as releasing
 from grader.classroom.release import release
 from grader.course.manifest import load_course
 from grader.course.mutants import mutants
-from grader.judging.collecting import content
-from grader.judging.suite import Suite
+from grader.judging import content
+from grader.judging.pytest_suite import Suite
 from grader.tests.courses.conftest import WORDS, solution
 from grader.tests.support.command import Done
 from grader.tests.support.places import HOUSE

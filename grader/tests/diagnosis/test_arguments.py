@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.diagnosis.arguments import changed, named, parameter
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 TOLD = "x was changed in place: it was 1.0 and is 3.0 now"
 

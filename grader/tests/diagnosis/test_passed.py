@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.diagnosis.passed import Passed, Seen
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 
 def seen(test: str, error: Exception | None = None) -> Seen:

@@ -12,7 +12,7 @@ import pytest
 from grader.doctor import guards
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
-from grader.remote.processes.loading import LoadFailed
+from grader.sandbox.process import LoadFailed
 from grader.tests.conftest import need
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="guards of Linux")

@@ -10,7 +10,7 @@ from grader.doctor import guards, health
 from grader.doctor.health import Finding
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
-from grader.remote.processes.loading import LoadFailed
+from grader.sandbox.process import LoadFailed
 from grader.submission.source import Problem
 
 

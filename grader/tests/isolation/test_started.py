@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.isolation import tier
-from grader.isolation.started import Started
+from grader.isolation.started import WorkerProcess
 
 
 class Ending:
@@ -41,5 +41,5 @@ def test_the_group_of_the_grader_is_never_killed(monkeypatch: pytest.MonkeyPatch
     process: Any = Ending()
     folder: Any = SimpleNamespace(name="/", cleanup=lambda: None)
     with theirs:
-        Started(process, ours, tier.find("process"), folder).kill()
+        WorkerProcess(process, ours, tier.find("process"), folder).kill()
     assert killed == [4242]

@@ -13,7 +13,7 @@ import pytest
 from grader import cli
 from grader.errors import IsolationRefused
 from grader.isolation import bundle, landlock, tiers, users, zygote
-from grader.remote.processes.loading import LoadFailed
+from grader.sandbox.process import LoadFailed
 from grader.tests.conftest import Start
 from grader.tests.support.places import HIDDEN, ROOT
 from grader.worker import kernel

@@ -21,10 +21,9 @@ import pytest
 from grader.doctor import guards, health
 from grader.isolation import tier as tier_module
 from grader.isolation import tiers, users, zygote
-from grader.remote.exceptions import WorkerFailed
-from grader.remote.module import RemoteModule
-from grader.remote.processes.loading import Job
-from grader.remote.processes.process import LearnerProcess
+from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.module import RemoteModule
+from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.pace import kept
 from grader.tests.pace.kept import chain
 from grader.tests.support.places import ROOT
@@ -120,9 +119,9 @@ def disk_bomb():
 
 
 @contextmanager
-def workers(tier: str, folder: Path) -> Iterator[tiers.Own]:
+def workers(tier: str, folder: Path) -> Iterator[tiers.LocalWorkerFactory]:
     """Give workers whose first one has started their zygote."""
-    own = tiers.Own(tier, folder, packages=("numpy",))
+    own = tiers.LocalWorkerFactory(tier, folder, packages=("numpy",))
     own.start().kill()
     try:
         yield own
@@ -131,7 +130,7 @@ def workers(tier: str, folder: Path) -> Iterator[tiers.Own]:
 
 
 @pytest.fixture
-def own(tier: tiers.Tier, tmp_path: Path) -> Iterator[tiers.Own]:
+def own(tier: tiers.Tier, tmp_path: Path) -> Iterator[tiers.LocalWorkerFactory]:
     with workers(tier, tmp_path) as found:
         yield found
 
@@ -143,18 +142,18 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zygote, "lease", kept.really_lease)
 
 
-def cleaned(own: tiers.Own) -> zygote.Zygote:
+def cleaned(own: tiers.LocalWorkerFactory) -> zygote.Zygote:
     assert own._lease is not None
     return own._lease.zygote
 
 
-def number(own: tiers.Own) -> int:
+def number(own: tiers.LocalWorkerFactory) -> int:
     """Return the zygote's number."""
     return chain(cleaned(own))[-1]
 
 
 @contextmanager
-def submission(own: tiers.Own, source: str = FIND, seconds: float = 20) -> Iterator[Any]:
+def submission(own: tiers.LocalWorkerFactory, source: str = FIND, seconds: float = 20) -> Iterator[Any]:
     """Load a module in a worker; give it as a test has it."""
     job = Job(LABEL, source.encode(), seconds, 60, 400, own.hide, 4, 65536, ("numpy",))
     process = LearnerProcess(job, own.tier, own)
@@ -169,7 +168,7 @@ def submission(own: tiers.Own, source: str = FIND, seconds: float = 20) -> Itera
         process.kill()
 
 
-def is_right(own: tiers.Own) -> bool:
+def is_right(own: tiers.LocalWorkerFactory) -> bool:
     with submission(own) as module:
         return bool(module.right(21) == 42)
 
@@ -189,7 +188,9 @@ def memory(process: int) -> bytes:
 
 class TestItIsClean:
     @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may read its memory")
-    def test_its_memory_holds_nothing_of_a_course_or_of_a_submission(self, own: tiers.Own, tmp_path: Path) -> None:
+    def test_its_memory_holds_nothing_of_a_course_or_of_a_submission(
+        self, own: tiers.LocalWorkerFactory, tmp_path: Path
+    ) -> None:
         said = "wrote-by-a-learner"
         with submission(own, f'{FIND}\nSECRET = "{said}-source"\n') as module:
             assert module.right(np_token := f"{said}-asked") == 2 * np_token
@@ -200,7 +201,7 @@ class TestItIsClean:
             assert secret.encode() not in found, secret
 
     @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root may read its descriptors")
-    def test_it_has_one_descriptor_and_an_empty_environment(self, own: tiers.Own) -> None:
+    def test_it_has_one_descriptor_and_an_empty_environment(self, own: tiers.LocalWorkerFactory) -> None:
         with submission(own) as module:
             assert module.right(1) == 2
             process = number(own)
@@ -212,12 +213,14 @@ class TestItIsClean:
             }
         assert names - {"", "PWD", "LC_CTYPE"} <= {*tiers.ENVIRONMENT}
 
-    def test_a_worker_has_none_of_its_descriptors(self, own: tiers.Own) -> None:
+    def test_a_worker_has_none_of_its_descriptors(self, own: tiers.LocalWorkerFactory) -> None:
         with submission(own) as module:
             sockets = [each for each, mode in module.descriptors() if mode & 0o170000 == 0o140000]
         assert len(sockets) == 1  # its own connection
 
-    def test_each_worker_draws_for_itself_and_finds_nothing_of_the_one_before(self, own: tiers.Own) -> None:
+    def test_each_worker_draws_for_itself_and_finds_nothing_of_the_one_before(
+        self, own: tiers.LocalWorkerFactory
+    ) -> None:
         found = []
         for _ in range(2):
             with submission(own) as module:
@@ -227,7 +230,7 @@ class TestItIsClean:
 
 
 class TestAttacks:
-    def test_of_a_worker_on_the_zygote_and_on_another_worker(self, own: tiers.Own) -> None:
+    def test_of_a_worker_on_the_zygote_and_on_another_worker(self, own: tiers.LocalWorkerFactory) -> None:
         process = number(own)
         with submission(own) as victim:
             with submission(own) as module:
@@ -245,7 +248,7 @@ class TestAttacks:
             for kind in ("user", "pid", "mnt", "ipc", "net", "uts"):
                 assert len({os.readlink(f"/proc/{each}/ns/{kind}") for each in (first, second, number(own))}) == 3, kind
 
-    def test_a_race_of_forks_costs_nobody_else(self, own: tiers.Own) -> None:
+    def test_a_race_of_forks_costs_nobody_else(self, own: tiers.LocalWorkerFactory) -> None:
         process = number(own)
         with submission(own) as module:
             racing = threading.Thread(target=lambda: module.fork_race(2.0))
@@ -255,7 +258,7 @@ class TestAttacks:
         assert results == [True] * 5 and number(own) == process
 
     @pytest.mark.full_matrix
-    def test_twenty_are_graded_right_beside_bombs(self, own: tiers.Own) -> None:
+    def test_twenty_are_graded_right_beside_bombs(self, own: tiers.LocalWorkerFactory) -> None:
         process = number(own)
         with submission(own) as forks, submission(own) as memory_, submission(own) as disk:
             bombs = [forks.fork_bomb, memory_.memory_bomb, disk.disk_bomb]
@@ -275,7 +278,7 @@ def _until_it_ends(bomb: Callable[[], object]) -> None:
 
 
 class TestItsEnd:
-    def test_one_that_is_killed_is_replaced(self, alone: None, own: tiers.Own) -> None:
+    def test_one_that_is_killed_is_replaced(self, alone: None, own: tiers.LocalWorkerFactory) -> None:
         before = number(own)
         with submission(own) as module:
             os.kill(before, signal.SIGKILL)
@@ -285,14 +288,14 @@ class TestItsEnd:
             assert number(own) != before
 
     def test_one_that_is_stopped_is_replaced(
-        self, alone: None, own: tiers.Own, monkeypatch: pytest.MonkeyPatch
+        self, alone: None, own: tiers.LocalWorkerFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(zygote, "BEGIN_SECONDS", 2.0)
         before = number(own)
         os.kill(before, signal.SIGSTOP)
         assert is_right(own) and number(own) != before
 
-    def test_a_fork_of_the_grader_has_one_of_its_own(self, alone: None, own: tiers.Own) -> None:
+    def test_a_fork_of_the_grader_has_one_of_its_own(self, alone: None, own: tiers.LocalWorkerFactory) -> None:
         before, (ours, theirs) = number(own), os.pipe()
         if (child := os.fork()) == 0:
             with suppress(BaseException):
@@ -313,13 +316,13 @@ class TestItsEnd:
         assert not Path(f"/proc/{process}").exists() and not modules.exists()
 
     def test_it_ends_after_the_worker_that_outlives_them(self, alone: None, tier: tiers.Tier, tmp_path: Path) -> None:
-        own = tiers.Own(tier, tmp_path)
+        own = tiers.LocalWorkerFactory(tier, tmp_path)
         with submission(own) as module:
             own.close()
             assert module.right(21) == 42
 
     def test_it_ends_with_those_who_forget_to_close(self, alone: None, tier: tiers.Tier, tmp_path: Path) -> None:
-        own = tiers.Own(tier, tmp_path)
+        own = tiers.LocalWorkerFactory(tier, tmp_path)
         own.start().kill()
         process = number(own)
         del own
@@ -336,7 +339,7 @@ class TestWithoutNamespaces:
         return "tmpfs cannot be mounted: No such file or directory"
 
     def test_each_submission_has_a_start_of_its_own(self, refused: str, tmp_path: Path) -> None:
-        own = tiers.Own("bubblewrap", tmp_path, packages=("numpy",))
+        own = tiers.LocalWorkerFactory("bubblewrap", tmp_path, packages=("numpy",))
         for _ in range(2):
             with submission(own) as module:
                 assert module.right(21) == 42 and module.worker.lease is None
@@ -359,15 +362,15 @@ import json, struct, sys, tempfile, time
 from pathlib import Path
 from grader.isolation import tiers, users, zygote
 from grader.isolation.tier import find
-from grader.remote.module import RemoteModule
-from grader.remote.processes.loading import Job
-from grader.remote.processes.process import LearnerProcess
+from grader.sandbox.module import RemoteModule
+from grader.sandbox.process import Job
+from grader.sandbox.process import LearnerProcess
 from grader.worker import kernel
 
 number = {"x86_64": 272, "aarch64": 97}[__import__("os").uname().machine]
 rules = (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)
 kernel.filter_calls(b"".join(struct.pack("=HBBI", *rule) for rule in rules))
-own = tiers.Own("bubblewrap", Path(tempfile.mkdtemp()))
+own = tiers.LocalWorkerFactory("bubblewrap", Path(tempfile.mkdtemp()))
 found = []
 for _ in range(2):
     process = LearnerProcess(Job("s.py", b"def right(x): return 2 * x", 20, 60, 400, own.hide), "bubblewrap", own)
@@ -391,13 +394,13 @@ def test_where_processes_have_no_descriptors_each_has_a_start_of_its_own(
     tier: tiers.Tier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules[zygote.__name__], "is_possible", lambda: False)
-    with submission(tiers.Own(tier, tmp_path)) as module:
+    with submission(tiers.LocalWorkerFactory(tier, tmp_path)) as module:
         assert module.right(21) == 42 and module.worker.lease is None
 
 
 def test_one_whose_modules_were_removed_is_replaced(tmp_path: Path) -> None:
     """As a service does that clears the temporary folder of what is old."""
-    own = tiers.Own("process", tmp_path, packages=("numpy",))
+    own = tiers.LocalWorkerFactory("process", tmp_path, packages=("numpy",))
     try:
         first = own.start()
         assert first.lease is not None

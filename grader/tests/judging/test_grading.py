@@ -25,13 +25,13 @@ def course(small_course: SmallCourse) -> SmallCourse:
     return small_course
 
 
-def hunt(course: SmallCourse, source: str, *rows: str, seed: int = 1) -> Outcome | None:
+def first_failure(course: SmallCourse, source: str, *rows: str, seed: int = 1) -> Outcome | None:
     """Hunt in a module's text."""
     path = course.root.parent / "hunted.py"
     path.write_text(source, encoding="utf-8")
     snapshot = take(course.stage, path, course.root)
     with grading.Grader(course.course, course.stage) as grader:
-        return grader.hunt(snapshot, grading.Options(seed, "process"), rows)
+        return grader.first_failure(snapshot, grading.Options(seed, "process"), rows)
 
 
 @contextmanager
@@ -54,17 +54,17 @@ def test_the_answers_are_away(course: SmallCourse) -> None:
 
 
 def test_a_module_that_passes_every_test_is_not_caught(course: SmallCourse) -> None:
-    assert hunt(course, SOLUTION, "half", "total") is None
+    assert first_failure(course, SOLUTION, "half", "total") is None
 
 
 @pytest.mark.parametrize("first", ["half", "total"])
 def test_the_named_rows_are_tried_first(course: SmallCourse, first: str) -> None:
-    found = hunt(course, WRONG, first)
+    found = first_failure(course, WRONG, first)
     assert found is not None and (found.criterion, found.status) == (first, "failed")
 
 
 def test_the_rows_that_are_not_named_come_after(course: SmallCourse) -> None:
-    found = hunt(course, SOLUTION.replace("/ 2", "/ 3"), "total")
+    found = first_failure(course, SOLUTION.replace("/ 2", "/ 3"), "total")
     assert found is not None and found.criterion == "half"
 
 
@@ -72,25 +72,25 @@ def test_it_ends_with_the_first_test_that_does_not_pass(course: SmallCourse, tmp
     ran = tmp_path / "ran"
     note = f"    with open({str(ran)!r}, 'a') as file:\n        file.write('x')\n"
     with hidden_tests(course, "    x = rng", f"{note}    x = rng"):
-        assert hunt(course, SOLUTION) is None and ran.read_text() == "xx"
-        found = hunt(course, WRONG, "half")
+        assert first_failure(course, SOLUTION) is None and ran.read_text() == "xx"
+        found = first_failure(course, WRONG, "half")
     assert found is not None and ran.read_text() == "xx"  # its public test is at fault already
 
 
 def test_nothing_is_diagnosed(course: SmallCourse) -> None:
-    found = hunt(course, SOLUTION.replace("total(x) / 2", "total(x)"), "half")
+    found = first_failure(course, SOLUTION.replace("total(x) / 2", "total(x)"), "half")
     assert found is not None and (found.explains, found.call, found.where) == ((), "", None)
     assert "expected 1.0, got 2.0" in found.message
 
 
 def test_whether_the_reference_passes_is_not_asked(course: SmallCourse) -> None:
     with hidden_tests(course, "sum(row) / 2", "sum(row) / 4"):
-        found = hunt(course, SOLUTION, "half")
+        found = first_failure(course, SOLUTION, "half")
     assert found is not None and (found.test, found.status) == ("test_hidden.py::test_half_of_any_rows", "failed")
 
 
 def test_a_module_that_does_not_load_is_caught_by_its_import(course: SmallCourse) -> None:
-    found = hunt(course, f"{SOLUTION}\nSIZE = 1 / 0\n", "half")
+    found = first_failure(course, f"{SOLUTION}\nSIZE = 1 / 0\n", "half")
     assert found is not None and (found.test, found.status) == ("the import", "crashed")
     assert "ZeroDivisionError" in found.message
 
@@ -104,7 +104,7 @@ def test_a_module_that_does_not_load_is_caught_by_its_import(course: SmallCourse
     ids=["forbidden", "no Python"],
 )
 def test_a_text_that_may_not_be_run_is_caught_by_itself(course: SmallCourse, source: str, said: str) -> None:
-    found = hunt(course, source, "half")
+    found = first_failure(course, source, "half")
     assert found is not None and (found.test, found.status) == ("the source", "failed") and said in found.message
 
 
@@ -126,12 +126,12 @@ def test_what_is_forbidden_costs_the_rows_that_reach_it(course: SmallCourse) -> 
     ("body", "status"), [("raise NotImplementedError('half')", "not_started"), ("import os; os._exit(3)", "crashed")]
 )
 def test_a_function_that_gives_no_answer_is_caught(course: SmallCourse, body: str, status: str) -> None:
-    found = hunt(course, SOLUTION.replace("return total(x) / 2", body), "half")
+    found = first_failure(course, SOLUTION.replace("return total(x) / 2", body), "half")
     assert found is not None and (found.criterion, found.status) == ("half", status)
 
 
 def test_test_files_that_are_at_fault_end_the_hunt_as_ours(course: SmallCourse) -> None:
     with hidden_tests(course, '@pytest.mark.criterion("half")\n', ""):
-        found = hunt(course, SOLUTION, "half")
+        found = first_failure(course, SOLUTION, "half")
     assert found is not None and (found.test, found.status) == ("the run", "grader_fault")
     assert "belongs to no row" in found.message

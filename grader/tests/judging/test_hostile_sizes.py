@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from grader.isolation import tiers
+from grader.judging import bounds
 from grader.judging.grading import Grader, Options
-from grader.judging.processes import bounds
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.verdict import Verdict

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import tiers
+from grader.isolation import tiers, zygote
 from grader.judging.grading import Grader, Options
-from grader.judging.processes.subprocesses import Standing
 from grader.submission import Snapshot, take
 from grader.tests.conftest import SmallCourse
+from grader.tests.pace.kept import really_lease
 from grader.tests.support.good_stage import SOLUTION, write_stage
 from grader.verdict import Verdict
 from grader.worker.process_tree import below
@@ -61,13 +61,14 @@ def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
     assert counts[1] == counts[3]
 
 
-def test_a_worker_that_was_started_ahead_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
+def test_a_process_that_forks_workers_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     assert kept.grade(right, Options(1, "process")).passed
-    (own,) = kept._staff._workers.values()
-    assert own._ahead is not None
-    own._ahead.process.kill()
-    own._ahead.process.wait()
+    lease = kept.workers("process", True)._lease
+    if lease is None:
+        pytest.skip("each worker has a start of its own here")
+    lease.zygote.process.kill()
+    lease.zygote.process.wait()
     assert kept.grade(right, Options(2, "process")).passed
 
 
@@ -102,7 +103,9 @@ def _is_fork_of(process: int, parent: int) -> bool:
         return False
 
 
-def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse) -> None:
+def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zygote, "lease", really_lease)
+    monkeypatch.setattr(zygote, "_shared", {})
     before = below(os.getpid())
     with Grader(course.course, course.stage, warm=True) as grader:
         assert grader.grade(snapshot(course, SOLUTION), Options(1, "process")).passed
@@ -111,16 +114,10 @@ def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse) -> None:
 
 
 @pytest.mark.full_matrix
-def test_where_nothing_forks_one_process_stays_and_another_follows_it(course: SmallCourse) -> None:
-    right = snapshot(course, SOLUTION)
+def test_where_nothing_forks_each_module_gets_a_judge_that_leaves_nothing(course: SmallCourse) -> None:
+    before = below(os.getpid())
     with Grader(course.course, course.stage) as grader:
-        assert grader.grade(right, Options(1, "process", fork=False)).passed
-        standing = grader._staff._standing
-        assert isinstance(standing, Standing) and standing._process is not None
-        first = standing._process.pid
-        assert grader.grade(right, Options(2, "process", fork=False)).passed and standing._process.pid == first
-        standing._process.kill()
-        standing._process.wait()
-        assert grader.grade(right, Options(3, "process", fork=False)).passed and standing._process.pid != first
-        folder = Path(standing._folder.name)
-    assert standing._process is None and not folder.exists()
+        for seed, source in enumerate((SOLUTION, WRONG)):
+            verdict = grader.grade(snapshot(course, source), Options(seed, "process", fork=False))
+            assert rows(verdict)["half"] == ("failed" if source == WRONG else "passed")
+            assert not below(os.getpid()) - before

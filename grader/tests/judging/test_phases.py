@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from _pytest.config import _prepareconfig
 
-from grader.judging import phases
+from grader.judging.attempt import Attempt, is_plain, run_phases
 
 TESTS = """
 import pytest
@@ -81,14 +80,6 @@ def test_in_parts(subtests):
 """
 
 
-@dataclass
-class Kept:
-    """What came of a test."""
-
-    error: BaseException | None = None
-    phases: set[str] = field(default_factory=set)
-
-
 @pytest.fixture(scope="module")
 def items(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pytest.Function]:
     """The tests above, collected by pytest."""
@@ -112,14 +103,15 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pytest.Function
     return {item.name: item for item in session.items if isinstance(item, pytest.Function)}
 
 
-def _run(items: dict[str, pytest.Function], name: str) -> Kept:
-    kept = Kept()
-    phases.run(items[name], None, kept)
+def _run(items: dict[str, pytest.Function], name: str) -> Attempt:
+    kept = Attempt(items[name])
+    run_phases(items[name], None, kept)
     return kept
 
 
 def test_a_test_that_passes_comes_to_the_end_of_each_phase(items: dict[str, pytest.Function]) -> None:
-    assert _run(items, "test_passes") == Kept(None, {"setup", "call", "teardown"})
+    kept = _run(items, "test_passes")
+    assert (kept.error, kept.phases) == (None, {"setup", "call", "teardown"})
 
 
 def test_a_test_can_run_again(items: dict[str, pytest.Function]) -> None:
@@ -168,9 +160,9 @@ def test_the_end_of_all_tests_passes_through(items: dict[str, pytest.Function]) 
     [("test_passes", True), ("test_skipped", True), ("test_expected_to_fail", False), ("test_in_parts", False)],
 )
 def test_what_a_report_decides_is_not_plain(items: dict[str, pytest.Function], name: str, plain: bool) -> None:
-    assert phases.is_plain(items[name]) is plain
+    assert is_plain(items[name]) is plain
 
 
 def test_what_is_no_function_of_pytest_is_not_plain(items: dict[str, pytest.Function], tmp_path: Path) -> None:
     parent = items["test_passes"].session
-    assert not phases.is_plain(parent)  # type: ignore[arg-type]
+    assert not is_plain(parent)  # type: ignore[arg-type]

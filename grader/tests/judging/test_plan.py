@@ -13,13 +13,12 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.isolation import tiers
 from grader.judging.grading import Grader, Options
-from grader.judging.plan import Plan, PlannedTest, _served, is_plannable
-from grader.judging.suite import Suite, name_of
+from grader.judging.plan import _served, is_plannable
+from grader.judging.pytest_suite import Suite, name_of
 from grader.protocol import codec
 from grader.protocol.channel import Channel
-from grader.remote.batch import Batch
-from grader.remote.connection import NEXT_TEST
-from grader.remote.questions import digest_of_all
+from grader.sandbox.connection import NEXT_TEST
+from grader.sandbox.recorded import Batch, Plan, PlannedTest, digest_of_all
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.tests.support import good_stage

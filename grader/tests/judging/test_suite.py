@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from grader.course.answers import module_from, reference_source
-from grader.judging.collecting.content import test_files as files_of
-from grader.judging.processes import bounds
-from grader.judging.processes.slate import Slate
+from grader.judging import bounds
+from grader.judging.content import test_files as files_of
+from grader.judging.messages import SharedStatus
+from grader.judging.pytest_suite import Suite, criterion_of, name_of
 from grader.judging.session import Session
-from grader.judging.suite import Suite, criterion_of, name_of
-from grader.judging.task import Task
+from grader.judging.task import JudgeTask
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import HIDDEN, write_stage
 
@@ -82,8 +82,13 @@ def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
     rows = [criterion_of(each) for each in suite.chosen(None, ("half", "total"))]
     assert rows == sorted(rows, key=("half", "total").index) and len(rows) == len(suite.items)
     assert suite.chosen("no such row") == []
-    assert suite.chosen(None, Task(1, 0.0, ahead=("half", "total")).first) == suite.chosen(None, ("half", "total"))
-    assert Task(1, 0.0, hunt=("total",), ahead=("half",)).first == ("total",)
+    assert task(suite, ahead=("half", "total")).rows_first == ("half", "total")
+    assert task(suite, first_failure=("total",), ahead=("half",)).rows_first == ("total",)
+
+
+def task(suite: Suite, **more: Any) -> JudgeTask:
+    job: Any = None
+    return JudgeTask(suite, job, "process", True, 1, 1e9, SharedStatus(), **more)
 
 
 def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse, suite: Suite) -> None:
@@ -92,17 +97,17 @@ def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse,
     process: Any = SimpleNamespace(
         open=lambda ends_at: None, job=SimpleNamespace(source=course.stage.module_path.read_bytes())
     )
-    session = Session(suite, Task(1, 1e9), process, answers, Slate())
+    session = Session(task(suite), process, answers)
     files = [each.path for each in suite.items]
     places = [files.index(file) for file in dict.fromkeys(files)]
     assert len(places) > 1 and suite.items[places[0] + 1].path == files[0]
-    session.giving.begin()
+    session.provider.begin()
     try:
         with suite.in_place():
             assert [session.doubt(suite.items, place) for place in (*places, places[0])] == [None] * (len(places) + 1)
     finally:
         bounds.bound_time(0)
-        session.giving.end()
+        session.provider.end()
 
 
 def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:

@@ -18,16 +18,16 @@ from packaging.requirements import Requirement
 from grader.tests.support.places import HOUSE, ROOT
 
 FUNCTIONS = {  # by their modules
-    "_pytest.config._prepareconfig": "grader/judging/suite.py",
-    "_pytest.assertion.rewrite.rewrite_asserts": "grader/judging/collecting/memory_files.py",
+    "_pytest.config._prepareconfig": "grader/judging/pytest_suite.py",
+    "_pytest.assertion.rewrite.rewrite_asserts": "grader/judging/pytest_suite.py",
 }
 MEMBERS = {  # of pytest's configuration, sessions, modules and tests
-    "_do_configure": "grader/judging/suite.py",
-    "_ensure_unconfigure": "grader/judging/suite.py",
-    "_getobj": "grader/judging/collecting/memory_files.py",
-    "_initrequest": "grader/judging/phases.py",
-    "_request": "grader/judging/phases.py",
-    "_setupstate": "grader/judging/suite.py",
+    "_do_configure": "grader/judging/pytest_suite.py",
+    "_ensure_unconfigure": "grader/judging/pytest_suite.py",
+    "_getobj": "grader/judging/pytest_suite.py",
+    "_initrequest": "grader/judging/attempt.py",
+    "_request": "grader/judging/attempt.py",
+    "_setupstate": "grader/judging/pytest_suite.py",
 }
 OF_TESTS = ("tests",)  # they may use what they like: nobody else runs them
 

@@ -83,7 +83,7 @@ def test_a_slip_fails_its_row(wrong: str, executor: Executor, pytestconfig: pyte
     slips = (*slips_of(wrong), *(slips_of(wrong, file=HOLDOUT) if (wrong, HOLDOUT) in FILES else ()))
     number = STAGES.index(wrong) % len(slips)
     chosen = slips if pytestconfig.getoption("--all-tiers") else slips[number : number + 1]
-    cases = [Case(f"slips/{slip.id}", wrong, slip.source, 1, hunt=(slip.row,)) for slip in chosen]
+    cases = [Case(f"slips/{slip.id}", wrong, slip.source, 1, first_failure=(slip.row,)) for slip in chosen]
     wanted = {f"slips/{slip.id}": slip.row for slip in chosen}
     found = {
         result.case.name: "nowhere" if not result.outcomes else result.outcomes[0].criterion or result.outcomes[0].test

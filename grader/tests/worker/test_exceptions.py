@@ -63,14 +63,14 @@ def test_exceptions_of_numpy_are_named_too() -> None:
 
 
 def test_an_exception_of_a_test_is_rebuilt_as_its_own_class_or_the_nearest_builtin() -> None:
-    class Own(KeyError):
+    class LocalWorkerFactory(KeyError):
         pass
 
     own, nearest, unknown = (
         rebuilt(cls, names, "text", 5)
-        for cls, names in ((Own, []), (None, ["Mine", "LookupError", "Exception"]), (None, ["Mine"]))
+        for cls, names in ((LocalWorkerFactory, []), (None, ["Mine", "LookupError", "Exception"]), (None, ["Mine"]))
     )
-    assert [type(each) for each in (own, nearest, unknown)] == [Own, LookupError, Exception]
+    assert [type(each) for each in (own, nearest, unknown)] == [LocalWorkerFactory, LookupError, Exception]
     assert getattr(own, "_callback_token", 0) == 5
 
 

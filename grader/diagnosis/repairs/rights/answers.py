@@ -15,8 +15,8 @@ from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
 
 SECONDS = 0.05  # of processor time, for what one right module answers
 IN_ALL = 0.15  # of processor time, for all of them in all tests

@@ -139,7 +139,7 @@ class TestMistakes:
 
 def hunted(number: int, status: Status | None) -> Result:
     outcomes = () if status is None else (Outcome("t", "half", True, status, "why\nthis"),)
-    return Result(Case(f"mutants/{number}", "s90", "…", 7, hunt=()), None, outcomes)
+    return Result(Case(f"mutants/{number}", "s90", "…", 7, first_failure=()), None, outcomes)
 
 
 class TestMutation:

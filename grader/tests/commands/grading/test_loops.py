@@ -52,7 +52,7 @@ def test_less_feedback_names_no_cause(hanging: Place, level: str) -> None:
 
 
 def test_a_module_that_loops_while_it_is_loaded(hanging: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.remote.processes.process.LOAD_SECONDS", 1.0)
+    monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
     hanging.numbers.write_text(f"{NUMBERS}\n\nfor n in iter(int, 1):\n    n = n + 1\n", encoding="utf-8")
     done = hanging.run("check", "s01", "--isolation", "process")
     said = " ".join(done.out.split())

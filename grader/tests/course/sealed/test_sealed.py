@@ -10,7 +10,7 @@ from grader.course import sealed
 from grader.course.answers import alternative_sources, load_mistakes, reference_source
 from grader.course.sealed.copy import RECORD
 from grader.errors import CourseError, SealError
-from grader.judging.collecting import content
+from grader.judging import content
 from grader.tests.support.copies import NAME, OTHER_KEY, SmallCopy
 from grader.tests.support.good_stage import HIDDEN, MANIFEST, PUBLIC, SOLUTION
 from grader.tests.support.places import ROOT

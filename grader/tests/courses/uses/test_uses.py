@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.manifest import load_course
-from grader.judging import grading
-from grader.judging.collecting import content
+from grader.judging import content, grading
 from grader.judging.grading import Options
 from grader.submission import take
 from grader.submission.earlier import used_modules

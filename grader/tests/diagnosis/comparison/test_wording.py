@@ -140,7 +140,7 @@ class TestNotNumbers:
 
     def test_a_stand_in_of_the_grader_says_what_it_stands_for(self) -> None:
         stand_in = type(
-            "RemoteValue", (), {"__module__": "grader.remote.proxies", "__repr__": lambda self: "<Layer>"}
+            "RemoteValue", (), {"__module__": "grader.sandbox.proxies", "__repr__": lambda self: "<Layer>"}
         )()
         assert not_numbers(stand_in, (2,)) == "returned <Layer> where one array was expected"
 

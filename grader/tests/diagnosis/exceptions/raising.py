@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from grader.diagnosis.exceptions import Place, helped
-from grader.remote.exceptions import described
+from grader.sandbox.exceptions import described
 from grader.worker import exceptions as over_there
 
 AXES = {"Q": ("seq_q", "d_k"), "K": ("seq_k", "d_k")}

@@ -9,8 +9,8 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.exceptions import Place, help_with, helped, is_of_a_call
-from grader.remote.exceptions import described
-from grader.remote.record import Record
+from grader.sandbox.exceptions import described
+from grader.sandbox.record import Record
 from grader.worker import exceptions as over_there
 
 

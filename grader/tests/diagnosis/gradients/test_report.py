@@ -15,7 +15,7 @@ from grader.diagnosis.gradients import report
 from grader.diagnosis.gradients.names import is_about_gradients
 from grader.diagnosis.gradients.report import MOST, gradients
 from grader.outcome import Gradient
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 
 HINTS = ("a", "b", "c")
 ROW = Criterion("dense", "Dense", ("dense_backward", "Layer.backward"), (), HINTS)

@@ -7,7 +7,7 @@ import pytest
 
 from grader.diagnosis.repairs.asked import has_generator, is_drawn, is_of_nothing, is_raised, says_little
 from grader.diagnosis.slips.probes import Failing
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 
 def record(*args: object, error: Exception | None = None) -> Record:

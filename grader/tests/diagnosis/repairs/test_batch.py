@@ -10,8 +10,8 @@ import pytest
 
 from grader.diagnosis.repairs.batch import DRIVER, MADE, TRY, error_of, requests_of
 from grader.diagnosis.slips.schema import SWITCH
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
 
 
 def attempted(groups: list[list[int]], *requests: list[Any]) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.diagnosis.repairs.batch import TRY
 from grader.diagnosis.repairs.bench import RemoteBench
-from grader.remote.proxies import RemoteValue
+from grader.sandbox.proxies import RemoteValue
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import LEARNERS, told
 

@@ -12,7 +12,7 @@ from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 
 class Test:

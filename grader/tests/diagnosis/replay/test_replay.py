@@ -10,8 +10,8 @@ import numpy as np
 
 from grader.course.stage import Tolerance
 from grader.diagnosis.replay import Replay
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record, copied_value
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record, copied_value
 from grader.tests.diagnosis.replay.replayed import FIRST_AXIS, X
 
 

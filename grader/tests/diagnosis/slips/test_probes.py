@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from grader.diagnosis.slips.probes import Failing, holds_numbers, is_of_bits, is_poor, size_of
-from grader.remote.asking import Requests
-from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Record
+from grader.sandbox.values import Requests
 
 NAN, INF = float("nan"), float("inf")
 

@@ -245,7 +245,7 @@ def test_a_loop_that_calls_a_function_of_the_test(course: SmallCourse) -> None:
 
 
 def test_while_the_module_is_loaded(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.remote.processes.process.LOAD_SECONDS", 1.0)
+    monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
     graded = course.grade(f"{textwrap.dedent(SOLUTION)}\nn = 1\nwhile n > 0:\n    n += 1\n")
     problem = graded.verdict.problem
     assert problem is not None and problem.line == len(textwrap.dedent(SOLUTION).splitlines()) + 3

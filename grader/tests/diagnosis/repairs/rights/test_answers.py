@@ -15,7 +15,7 @@ from grader.diagnosis.bounds.bounded import can_bound
 from grader.diagnosis.repairs.rights.answers import IN_ALL, SECONDS, Answers
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing
-from grader.remote.record import Name, Record
+from grader.sandbox.record import Name, Record
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 from grader.tests.support.places import ROOT

@@ -11,7 +11,7 @@ import numpy as np
 from grader.course.stage import Tolerance
 from grader.diagnosis.repairs.rights.noted import Rights
 from grader.diagnosis.repairs.rights.prepared import Prepared
-from grader.remote.record import Record
+from grader.sandbox.record import Record
 
 LOOPS = "def part(x):\n    return x * 2\n\ndef f(x):\n    return [part(v) for v in x]\n\ndef other(x):\n    return x"
 PLAIN = "def part(x):\n    return x * 2\n\ndef f(x):\n    return part(x) + 0"

@@ -1,0 +1,287 @@
+"""Runs a stage's tests on the course's own modules within a judge: no worker takes part."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from grader.course.answers import module_from
+from grader.course.data import named
+from grader.isolation.tiers import LocalWorkerFactory
+from grader.isolation.workers import Workers
+from grader.judging import bounds, plugin
+from grader.judging.attempt import Attempt, is_plain, run_phases
+from grader.judging.bounded import Bounds, bounded
+from grader.judging.messages import Messages, SharedStatus, records, unpacked
+from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
+from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.worker import kernel
+
+RECORDS = records([Call, Diagnosis, Gradient, Outcome, Where])  # in which a judge tells what came of tests
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed form of a module: its text, and the tests that may tell it from the module, in the order to try them.
+
+    Without tests all are tried, in the order of the suite.
+    """
+
+    source: str
+    tests: tuple[str, ...] | None = None
+
+
+def chosen(items: Sequence[pytest.Item], tests: tuple[str, ...] | None) -> list[pytest.Item]:
+    """Return the tests of these names in their order; all where none are named."""
+    if tests is None:
+        return list(items)
+    known = {name_of(item): item for item in items}
+    return [known[name] for name in tests if name in known]
+
+
+NAME = "provided"  # of the module while its tests run
+Loading = Callable[[], AbstractContextManager[None]]
+
+
+class Provider:
+    """Gives each test a module of its own, made of one text."""
+
+    def __init__(
+        self, suite: Suite, source: str, seed: int, loading: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self.seed = seed
+        self.file = f"<{NAME}>"
+        self._suite = suite
+        self._code = compile(source, self.file, "exec", dont_inherit=True)
+        self._loading = loading
+
+    def learner(self, item: pytest.Item) -> types.ModuleType:
+        """Return a module of this test's own; it is loaded within what `loading` gives."""
+        del item
+        with self._loading():
+            return module_from(self._code, NAME)
+
+    def data(self, name: str) -> bytes:
+        """Return a file of the stage's data."""
+        return named(self._suite.files.data, name, self._suite.stage.id)
+
+    def attempt(self, item: pytest.Item, following: pytest.Item | None = None) -> Attempt:
+        """Run a test, and return what came of it; one that is not plain is not run, and so has not passed."""
+        attempt = Attempt(item)
+        if is_plain(item):
+            run_phases(item, following, attempt)
+        return attempt
+
+
+@contextmanager
+def provided(suite: Suite, source: str, seed: int, loading: Loading = nullcontext) -> Iterator[Provider]:
+    """Have the suite's tests, which are in place, get the module while the block lasts; SyntaxError if it is none."""
+    provider = Provider(suite, source, seed, loading)
+    suite.config.stash[plugin.PROVIDER] = provider
+    try:
+        yield provider
+    finally:
+        suite.take_down()
+        del suite.config.stash[plugin.PROVIDER]
+
+
+TRACING_PATIENCE = 4.0  # noting lines takes time of its own
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A test, its row, the lines of the module that it runs, and its seconds.
+
+    lines is None where that cannot be told: then a change in any line may matter to it.
+    """
+
+    test: str
+    criterion: str
+    lines: frozenset[int] | None
+    seconds: float
+
+    def runs(self, span: tuple[int, int] | None) -> bool:
+        """Say whether it may run any of these lines, the first to the last; without any, whether it may tell at all.
+
+        >>> Reached("test_a.py::test_b", "row", frozenset({3, 4}), 0.1).runs((4, 9))
+        True
+        """
+        if self.lines is None or span is None:
+            return True
+        return any(span[0] <= line <= span[1] for line in self.lines)
+
+
+def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[Reached, ...]:
+    """Return what each test of a suite runs of a right module's text, as far as it could be seen.
+
+    A test that is not among them may run any line.
+    """
+    limits = suite.stage.limits
+    most = Bounds(limits.judge_mb + limits.memory_mb, TRACING_PATIENCE * limits.stage_seconds)
+    told = bounded(partial(_trace, suite, source, seed), own, most).told
+    return tuple(
+        Reached(test, row, None if lines is None else frozenset(lines), seconds)
+        for kind, test, row, lines, seconds in told
+        if kind == "reached"
+    )
+
+
+def _trace(suite: Suite, source: str, seed: int, messages: Messages, workers: Workers, shared: SharedStatus) -> None:
+    del workers, shared  # the module is the course's own: it runs here
+    bounds.bound_time(TRACING_PATIENCE * suite.stage.limits.stage_seconds)
+    with suite.in_place(), provided(suite, source, seed, partial(_tracing, None)) as provider:
+        for item in suite.items:
+            lines, seconds = _noted(provider, item)
+            plain = None if lines is None else sorted(lines)
+            messages.send("reached", name_of(item), criterion_of(item), plain, seconds)
+
+
+def _noted(provider: Provider, item: pytest.Item) -> tuple[set[int] | None, float]:
+    """Return the lines that a test runs, None where it does not come to its end, and its seconds."""
+    lines, started = set[int](), time.perf_counter()
+    with _tracing(_noting(provider.file, lines)):
+        passed = provider.attempt(item).passed()
+    seconds = time.perf_counter() - started
+    return (lines if passed else None), seconds
+
+
+Tracer = Callable[[types.FrameType, str, Any], Any]
+
+
+def _noting(file: str, lines: set[int]) -> Tracer:
+    def line(frame: types.FrameType, event: str, _: Any) -> Any:
+        lines.add(frame.f_lineno)
+        return line
+
+    def entered(frame: types.FrameType, event: str, _: Any) -> Any:
+        return line if frame.f_code.co_filename == file else None
+
+    return entered
+
+
+@contextmanager
+def _tracing(tracer: Tracer | None) -> Iterator[None]:
+    """Trace this thread, and those that begin meanwhile; what was traced before is traced again afterwards."""
+    before, others = sys.gettrace(), threading.gettrace()
+    sys.settrace(tracer)
+    threading.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+        threading.settrace(others)
+
+
+WAITING_PATIENCE = 4.0  # times as many seconds of the clock as of the processor, for a form that waits for something
+TEXT_LIMIT = 500
+
+
+def caught(
+    suite: Suite, mutants: Sequence[Mutant], seed: int, seconds: float, own: LocalWorkerFactory
+) -> list[Outcome | None]:
+    """Return the first test that each changed form does not pass here, None where nothing can be said of it.
+
+    seconds of the processor are what a test may take. A form that passes here may still fail through a worker.
+    """
+    limits = suite.stage.limits
+    most = Bounds(limits.judge_mb + limits.memory_mb, (WAITING_PATIENCE + 1) * limits.stage_seconds * len(mutants))
+    told = bounded(partial(_caught, suite, mutants, seed, seconds), own, most).told
+    found: dict[int, Outcome] = {number: unpacked(outcome, RECORDS) for _, number, outcome in told}
+    return [found.get(number) for number in range(len(mutants))]
+
+
+def outcomes(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[Outcome, ...] | None:
+    """Return what came of each test of a module that is meant to be right; None where one cannot be run here."""
+    if not all(map(is_plain, suite.items)):
+        return None
+    limits = suite.stage.limits
+    most = Bounds(limits.judge_mb + limits.memory_mb, limits.stage_seconds)
+    told = bounded(partial(_judged, suite, source, seed), own, most).told
+    return tuple(unpacked(outcome, RECORDS) for _, outcome in told)
+
+
+def _judged(suite: Suite, source: str, seed: int, messages: Messages, workers: Workers, shared: SharedStatus) -> None:
+    del workers, shared  # the module is the course's own: it runs here
+    bounds.bound_time(suite.stage.limits.stage_seconds)
+    with suite.in_place(), provided(suite, source, seed) as provider:
+        for item, following in zip(suite.items, [*suite.items[1:], None], strict=True):
+            messages.send("outcome", _outcome(suite, item, provider.attempt(item, following)))
+
+
+def _outcome(suite: Suite, item: pytest.Item, attempt: Attempt) -> Outcome:
+    said = "" if attempt.passed() else f"{type(attempt.error).__name__}: {attempt.error}"[:TEXT_LIMIT]
+    status: Status = "passed" if attempt.passed() else "failed"
+    return Outcome(name_of(item), criterion_of(item), suite.is_hidden(item), status, said, kind=kind_of(item))
+
+
+def _caught(
+    suite: Suite,
+    mutants: Sequence[Mutant],
+    seed: int,
+    seconds: float,
+    messages: Messages,
+    workers: Workers,
+    shared: SharedStatus,
+) -> None:
+    del workers, shared
+    bounds.bound_time(0)
+    with suite.in_place():
+        for number, mutant in enumerate(mutants):
+
+            def tell(outcome: Outcome, number: int = number) -> None:
+                messages.send("outcome", number, outcome)
+
+            items = [item for item in chosen(suite.items, mutant.tests) if is_plain(item)]
+            patience = WAITING_PATIENCE * seconds * len(items)
+            if not _in_a_fork(partial(_first, suite, mutant.source, items, seed, seconds), tell, patience):
+                late = f"a test took more than {seconds:g} s of processor time"
+                tell(Outcome("the run", "", False, "timed_out", late))
+
+
+def _in_a_fork(first: Callable[[], Outcome | None], tell: Callable[[Outcome], None], patience: float) -> bool:
+    """Have a fork of the judge tell the first test that a form does not pass; say whether its time was enough.
+
+    patience are seconds of the clock, after which nothing can be said of a form that waits for something.
+    """
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            with suppress(kernel.Unconfined):
+                kernel.end_with_parent()
+            outcome = first()
+            bounds.bound_time(0)
+            if outcome is not None:
+                tell(outcome)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb"):
+        ended, _, _ = select.select([reader], [], [], patience)
+        if not ended:
+            os.kill(process, signal.SIGKILL)
+    return bounds.why_ended(os.waitpid(process, 0)[1]) is None
+
+
+def _first(suite: Suite, source: str, items: Sequence[pytest.Item], seed: int, seconds: float) -> Outcome | None:
+    """Return the first of these tests that a module does not pass."""
+    bounds.bound_time(seconds)
+    with provided(suite, source, seed) as provider:
+        for item in items:
+            bounds.bound_time(seconds)
+            attempt = provider.attempt(item)
+            if not attempt.passed():
+                return _outcome(suite, item, attempt)
+    return None

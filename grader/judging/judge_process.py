@@ -1,0 +1,227 @@
+"""Judges as processes: forked, bounded, ended, with a worker that the process above starts for them."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from grader.errors import IsolationRefused
+from grader.isolation.tiers import LocalWorkerFactory, WorkerProcess
+from grader.isolation.workers import Workers
+from grader.judging import bounds
+from grader.judging.messages import JudgeGone, Messages
+from grader.outcome import Status
+from grader.worker import kernel
+
+Body = Callable[[Messages, Workers], None]
+
+
+def become_judge(body: Body, megabytes: int, messages: Messages, workers: Workers) -> None:
+    """Run the body in a process that was forked for it, with so much memory to take, and end that process."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever watches this process ends it
+        faulthandler.disable()  # whoever turned it on would be shown lines of hidden tests
+        bounds.die_of_it()
+        with suppress(kernel.Unconfined):
+            kernel.end_with_parent()
+            kernel.set_open(False)
+        with open(os.devnull, "r+b") as nowhere:
+            for stream in range(3):
+                os.dup2(nowhere.fileno(), stream)
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the rest of its life
+        gc.freeze()
+        bounds.bound_memory(megabytes)
+        body(messages, workers)
+    finally:
+        os._exit(0)
+
+
+class Forked:
+    """Judges that are forks of this process, each with a worker that this process starts."""
+
+    def __init__(self, lending: WorkerKeeper) -> None:
+        self._lending = lending
+        self.peak_mb = 0.0  # the most memory that any of them had
+        self._process = 0
+        self._messages: Messages | None = None
+
+    def start(self, body: Body, megabytes: int) -> Messages:
+        """Fork a process that runs a body within bounds; it gets the worker that was started, if one was."""
+        started = self._lending.take()
+        ours, theirs = socket.socketpair()
+        self._process = os.fork()
+        if self._process == 0:
+            ours.close()
+            messages = Messages(theirs)
+            become_judge(
+                body, megabytes, messages, SupervisorWorkers(messages, None if started is None else started.connection)
+            )
+        theirs.close()
+        if started is not None:
+            hand_over(started)
+        self._messages = Messages(ours)
+        return self._messages
+
+    def answer(self, what: str) -> None:
+        """Start, end or look at the judge's worker."""
+        assert self._messages is not None
+        self._lending.answer(what, self._messages.socket)
+
+    def end(self, done: bool) -> tuple[Status, str]:
+        """End the judge and its worker; where none was forked, its worker alone."""
+        if self._messages is not None:
+            self._messages.close()
+        if not self._process:  # a signal to process 0 would reach the whole group
+            self._lending.end()
+            return "crashed", "no process"
+        with suppress(OSError):
+            os.kill(self._process, signal.SIGKILL)
+        _, status, used = os.wait4(self._process, 0)
+        self._process = 0
+        self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1024)
+        self._lending.end()
+        if (bound := bounds.why_ended(status)) is not None:
+            return "timed_out", bound
+        return "crashed", f"signal {status & 0x7F}" if status & 0x7F else "an unexpected end"
+
+
+ANSWER_SECONDS = 60.0  # an answer waits for the end of a worker and all that it started, and for a new one's start
+TEXT_BYTES = 4096
+ASKED = ("start", "end", "excess", "own", "others")  # what a judge asks for
+STARTED, REFUSED, SAID = b"W", b"R", b"S"
+
+
+@dataclass
+class LeasedWorker:
+    """A worker that the other process started: its connection is here, its end is asked for."""
+
+    connection: socket.socket
+    workers: SupervisorWorkers
+
+    def running(self) -> bool:
+        """Say whether the worker's end of the connection is open."""
+        poll = select.poll()
+        poll.register(self.connection, 0)  # its end is told without being asked for
+        return not poll.poll(0)
+
+    def excess(self) -> str | None:
+        """Return which bound the worker went past, if that is why it ended."""
+        return self.workers.ask("excess") or None
+
+    def others(self) -> int:
+        """Return how many tasks the kernel may count with those of this run, when it begins."""
+        return int(self.workers.ask("others") or 0)
+
+    def own(self) -> int:
+        """Return how many tasks the run has."""
+        return int(self.workers.ask("own") or 0)
+
+    def kill(self) -> None:
+        """Have the worker ended, with all that it started."""
+        self.connection.close()
+        with suppress(IsolationRefused, JudgeGone):
+            self.workers.ask("end")
+
+
+class SupervisorWorkers:
+    """Asks the process at the other end for workers; first is the connection of one that runs already."""
+
+    def __init__(self, messages: Messages, first: socket.socket | None) -> None:
+        self._messages = messages
+        self._first = first
+
+    def start(self) -> LeasedWorker:
+        """Return a worker; IsolationRefused where none can be started."""
+        first, self._first = self._first, None
+        return LeasedWorker(first if first is not None else self._started(), self)
+
+    def _started(self) -> socket.socket:
+        self._messages.send("start")
+        data, descriptors, _, _ = socket.recv_fds(self._waiting(), TEXT_BYTES, 1)
+        if data[:1] == STARTED and descriptors:
+            return socket.socket(fileno=descriptors[0])
+        if data[:1] == REFUSED:
+            message, _, hint = data[1:].decode("utf-8", "replace").partition("\n")
+            raise IsolationRefused(message, hint or None)
+        raise JudgeGone("no answer to a request for a worker")
+
+    def ask(self, what: str) -> str:
+        """Return the answer to a request that is not about a new worker."""
+        self._messages.send(what)
+        data = self._waiting().recv(TEXT_BYTES)
+        if not data:
+            raise JudgeGone("no answer to a request about a worker")
+        return data[1:].decode("utf-8", "replace")
+
+    def _waiting(self) -> socket.socket:
+        self._messages.socket.settimeout(ANSWER_SECONDS)
+        return self._messages.socket
+
+
+class WorkerKeeper:
+    """Keeps the worker of one grading and answers what its judge asks."""
+
+    def __init__(self, own: LocalWorkerFactory) -> None:
+        self._own = own
+        self._current: WorkerProcess | None = None
+        self._open: WorkerProcess | None = None  # the same, as long as no judge has it
+
+    def take(self) -> WorkerProcess | None:
+        """Return the worker that nobody has yet; None where there is none, or a judge has it."""
+        found, self._open = self._open, None
+        return found
+
+    def start(self) -> WorkerProcess:
+        """End the worker that runs, if any, and start another."""
+        self.end()
+        self._current = self._open = self._own.start()
+        return self._current
+
+    def end(self) -> None:
+        """End the worker that runs, if any."""
+        if self._current is not None:
+            self._current.kill()
+            self._current = self._open = None
+
+    def answer(self, what: str, connection: socket.socket) -> None:
+        """Do what a judge asks for and tell it; a judge that is gone needs no answer."""
+        connection.settimeout(ANSWER_SECONDS)
+        with suppress(OSError):
+            if what == "start":
+                self._answer_start(connection)
+            else:
+                connection.sendall(SAID + self._said(what).encode()[: TEXT_BYTES - 1])
+
+    def _said(self, what: str) -> str:
+        current = self._current
+        if what == "end" or current is None:
+            self.end()
+            return ""
+        if what == "excess":
+            return current.excess() or ""
+        return str(current.own() if what == "own" else current.others())
+
+    def _answer_start(self, connection: socket.socket) -> None:
+        try:
+            self.start()
+            started = self.take()
+            assert started is not None
+        except IsolationRefused as refused:
+            said = f"{refused.message}\n{refused.hint or ''}".encode()
+            connection.sendall(REFUSED + said[: TEXT_BYTES - 1])
+            return
+        socket.send_fds(connection, [STARTED], [started.connection.fileno()])
+        hand_over(started)
+
+
+def hand_over(started: WorkerProcess) -> None:
+    """Leave a worker's connection to the judge that has it now, so that the worker notices the judge's end."""
+    os.close(started.connection.detach())

@@ -1,0 +1,257 @@
+"""What became of one test: its exception, if any, and what the learner's process did make its outcome."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.course.stage import Stage
+from grader.diagnosis import arguments, calls
+from grader.diagnosis.comparison import Difference, describe, name_axes
+from grader.errors import IsolationRefused
+from grader.judging.attempt import PHASES, Attempt
+from grader.judging.task import EXPLAINED
+from grader.outcome import Outcome, Status, Where
+from grader.protocol.codec import Unsendable
+from grader.sandbox.connection import Connection
+from grader.sandbox.exceptions import LearnerExit, WorkerFailed, deeper
+from grader.sandbox.log import RequestLog
+from grader.sandbox.module import MissingName
+from grader.sandbox.process import Job, LoadFailed
+from grader.sandbox.record import Frame, Record
+
+if TYPE_CHECKING:  # what explains is imported when something fails
+    from grader.diagnosis.diagnostician import Diagnostician
+    from grader.diagnosis.repairs.bench import Bench
+
+TEXT_LIMIT = 1500
+MOST_WARNINGS = 3  # of different ones, that are told of a test
+
+
+class Assessor:
+    """Turns attempts at one stage's tests into outcomes; without answers nothing is explained or excused."""
+
+    def __init__(self, stage: Stage, job: Job, answers: Callable[[], Diagnostician] | None) -> None:
+        self.stage = stage
+        self.job = job
+        self._answers = answers
+        self._made: Diagnostician | None = None
+
+    @cached_property
+    def _lines(self) -> dict[str, int]:
+        return calls.definition_lines(self.job.source)
+
+    @property
+    def explains(self) -> bool:
+        """Whether there is anything to explain wrong answers with."""
+        return self._answers is not None and not self.job.withheld
+
+    @property
+    def answers(self) -> Diagnostician | None:
+        """The reference and the known mistakes, loaded when the first test fails."""
+        if self._made is None and self._answers is not None:
+            self._made = self._answers()
+        return self._made
+
+    @property
+    def reference(self) -> types.ModuleType | None:
+        """The module that decides whose fault a failure is; None where there is none that can be run."""
+        return None if self.answers is None or self.answers.is_stub else self.answers.reference
+
+    def outcome(
+        self,
+        base: Outcome,
+        attempt: Attempt,
+        ended: tuple[Status, str] | None,
+        reference: Callable[[], str | None] = lambda: None,
+    ) -> Outcome:
+        """Return base with how the attempt ended, not yet explained.
+
+        ended is what the end of the learner's process tells; reference runs the test with the reference and returns
+        its error, where even that fails: then the fault is ours, whatever the learner's module did.
+        """
+        connection, error = attempt.connection, attempt.error
+        if connection is not None and connection.failure is not None:
+            status, message = _failed_worker(connection.failure, ended)
+        elif error is None and attempt.phases == PHASES:
+            status, message = self._passed(attempt)
+        elif isinstance(error, LoadFailed):
+            return replace(base, status="crashed", message=error.problem.message)
+        elif isinstance(error, (IsolationRefused, Unsendable)):  # nothing of the learner's took part yet
+            said = f"this test could not be run: {error}"
+            return replace(base, status="grader_fault", message=said[:TEXT_LIMIT])
+        elif isinstance(error, NotImplementedError) and _frames(error) and deeper(error) is None:
+            return self._not_written(base, _frames(error))
+        elif (fault := reference()) is not None:
+            message = f"the reference solution does not pass this test either: {fault}"
+            return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
+        else:
+            status, message = self._judged(attempt, error)
+        where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
+        own = status == "failed" and deeper(error) is None  # what is told of a line is about this module's own
+        if own and error is not None:
+            from grader.diagnosis.exceptions import help_with
+
+            base = replace(base, help=help_with(error, self.job.source, self.stage))
+        if (pattern := self._pattern(attempt, error)) in message.splitlines():
+            base = replace(base, pattern=pattern)
+        return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
+
+    def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
+        """Return an outcome with the call that gave it, its line, and the mistakes that reproduce every answer.
+
+        What goes wrong here costs the explanation alone, and is noted.
+        """
+        if attempt.connection is None or outcome.status not in EXPLAINED:
+            return outcome
+        answers, actual = self.answers, getattr(attempt.error, "actual", None)
+        if answers is None:
+            return outcome
+        from grader.diagnosis.explanation import explained
+
+        with answers.purse.spending():
+            told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
+        line = self._lines.get(told.function)
+        where = outcome.where or (Where(self.job.label, line) if line else None)
+        attempt.asked, attempt.late = told.mistakes is not None, told.late
+        found = told.mistakes or ()
+        told_of = replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
+        return replace(told_of, gradients=told.gradients)
+
+    def settled(self, outcomes: list[Outcome], log: RequestLog, bench: Bench | None = None) -> list[Outcome]:
+        """Return the outcomes of a whole run, without explanations that some of them speak against."""
+        if self._made is None:
+            return outcomes
+        try:
+            from grader.diagnosis.evidence import Evidence
+
+            return Evidence(log).settled(outcomes, self._made, bench)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
+            return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]
+
+    def _passed(self, attempt: Attempt) -> tuple[Status, str]:
+        """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
+        connection = attempt.connection
+        if connection is None or not attempt.changed():
+            return "passed", ""
+        reference = self.answers.reference if self.answers is not None else None
+        return "failed", arguments.changed(connection.records, reference)
+
+    def _judged(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
+        """Return status and message of a test that the reference passes."""
+        try:
+            return self._said(attempt, error)
+        except Exception as inner:  # the message holds values of the learner's, and some cannot be shown
+            return "failed", f"what came back cannot be shown: {type(error).__name__}, then {type(inner).__name__}"
+
+    def _said(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
+        if _frames(error) or isinstance(error, (MissingName, LearnerExit)):
+            return self._raised(error)
+        from grader.diagnosis.exceptions import is_of_a_call
+
+        if attempt.connection is not None and is_of_a_call(attempt.connection.records, error):
+            return self._raised(error)
+        if isinstance(error, (AssertionError, pytest.fail.Exception)):
+            return "failed", self._mismatch(attempt, error)
+        said = "it did not finish" if error is None else f"{type(error).__name__}: {error}"
+        connection = attempt.connection
+        call = calls.last_call(connection.records) if connection else None
+        if connection is None or call is None:
+            return "failed", f"the test fails with this module, and passes with the reference: {said}"
+        if error is not None and connection.is_of_a_callback(error):
+            return "failed", f"{call.label} called the function that it was given in another way than agreed: {said}"
+        return "failed", f"what your function returned could not be used: {said}"
+
+    def _mismatch(self, attempt: Attempt, error: BaseException) -> str:
+        text = str(error)
+        if text.startswith("DID NOT RAISE"):
+            wanted = " or ".join(re.findall(r"\w*(?:Error|Exception)\b", text)) or "an exception"
+            return f"{wanted} was expected, but nothing was raised"
+        call = calls.last_call(attempt.connection.records) if attempt.connection else None
+        difference: Difference | None = getattr(error, "difference", None)
+        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        if axes and difference is not None and difference.kind == "shape":
+            return describe(replace(difference, axes=axes))
+        if attempt.connection is not None and self.answers is not None:
+            actual, reference = getattr(error, "actual", None), self.answers.reference
+            text = arguments.named(text, actual, attempt.connection.records, reference)
+        text = name_axes(text, axes) if axes else text
+        return text[:TEXT_LIMIT] or "the test's assertion does not hold"
+
+    def _pattern(self, attempt: Attempt, error: BaseException | None) -> str:
+        """Return what the numbers of a difference look like, as the message says it; empty where nothing is plain."""
+        difference: Difference | None = getattr(error, "difference", None)
+        if difference is None or not difference.pattern:
+            return ""
+        call = calls.last_call(attempt.connection.records) if attempt.connection else None
+        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        return name_axes(difference.pattern, axes) if axes else difference.pattern
+
+    def _axes(self, call: Record | None, difference: Difference | None) -> tuple[str, ...]:
+        """Return the names of the axes of what a call returned, where a message about it has none."""
+        if difference is None or call is None or difference.axes:
+            return ()
+        axes = self.stage.axes.get(call.label, {}).get("returns", ())
+        return axes if len(axes) == len(difference.expected_shape) else ()
+
+    def _not_written(self, base: Outcome, frames: list[Frame]) -> Outcome:
+        """Tell a function that is not written yet from one that waits for another."""
+        missing, row = frames[-1].function, self.stage.criterion(base.criterion)
+        owner = missing.partition(".")[0]
+        where = Where(self.job.label, frames[-1].line)
+        elsewhere = {name for other in self.stage.criteria if other is not row for name in other.functions}
+        is_own = missing in row.functions or (owner in row.functions and missing not in elsewhere)
+        if is_own or (owner in row.functions and missing.endswith(".__init__")):
+            return replace(base, status="not_started", message=f"{missing} is not written yet", where=where)
+        return replace(base, status="blocked", message=f"{missing} is not written yet", waits_on=owner, where=where)
+
+    def _raised(self, error: BaseException | None) -> tuple[Status, str]:
+        if isinstance(error, (MissingName, LearnerExit)):
+            return "failed", str(error)
+        frames = _frames(error)
+        said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        message = getattr(error, "learner_type", type(error).__name__) + (f": {said}" if said else "")
+        if isinstance(error, MemoryError):
+            from grader.diagnosis.exceptions.memory import too_much
+
+            message = too_much(str(error), self.stage.limits.memory_mb)
+        elif wanted := getattr(error, "expected_instead", ""):
+            message = f"{wanted} was expected, but the call raised {message}"
+        places = [f"line {frame.line}: {self._line(frame.line)}" for frame in frames[-1:]]
+        if deeper(error) is not None:
+            places.append(str(deeper(error)))
+        if places:
+            message += f"   ({'; '.join(places)})"
+        return "over_limit" if isinstance(error, MemoryError) else "failed", message
+
+    def _line(self, number: int) -> str:
+        lines = self.job.source.decode("utf-8", "replace").splitlines()
+        return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
+
+
+def _frames(error: BaseException | None) -> list[Frame]:
+    """Return the lines of the learner's module that an exception came through."""
+    found: list[Frame] = getattr(error, "learner_frames", [])
+    return found
+
+
+def _notes(connection: Connection | None) -> tuple[str, ...]:
+    """Return what was printed and warned about during a test."""
+    if connection is None:
+        return ()
+    notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
+    warned = dict.fromkeys(f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings)
+    return (*notes, *list(warned)[:MOST_WARNINGS])
+
+
+def _failed_worker(failure: WorkerFailed, ended: tuple[Status, str] | None) -> tuple[Status, str]:
+    if failure.status == "crashed" and ended is not None:
+        return ended[0], f"{failure}: {ended[1]}"
+    return failure.status, str(failure)

@@ -1,0 +1,242 @@
+"""Watches over judges: one at a time, a new one where one dies, until every test has an outcome or time is up.
+
+A judge that dies, swells or stalls costs the test that it was at. Whether the submission or the course is to blame, the
+next judge finds out: it runs that test with the reference alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+import pytest
+
+from grader.errors import IsolationRefused
+from grader.judging.calls import charged
+from grader.judging.judge import judge
+from grader.judging.judge_process import ASKED, Forked
+from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpacked
+from grader.judging.pytest_suite import criterion_of, kind_of, name_of
+from grader.judging.task import OVERTIME_SECONDS, Death, Findings, JudgeTask
+from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.submission.source import Problem
+
+RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
+OnTest = Callable[[Outcome], None]
+
+
+class Judges(Protocol):
+    """Makes judges; answers what one asks for while it runs, and says why one ended."""
+
+    peak_mb: float
+
+    def begin(self, task: JudgeTask) -> Messages:
+        """Start a judge and return the connection to it."""
+
+    def answer(self, what: str) -> None:
+        """Do what the judge asked for."""
+
+    def end(self, done: bool) -> tuple[Status, str]:
+        """End the judge, unless it is done and stays; return the status and the reason that its end gives its test."""
+
+
+class ForkedJudges(Forked):
+    """Judges that are forks of this process."""
+
+    def begin(self, task: JudgeTask) -> Messages:
+        """Fork a judge for a task."""
+        return self.start(partial(judge, task), task.suite.stage.limits.judge_mb)
+
+
+class Supervisor:
+    """Has one task judged to its end; on_test is told of each test as soon as its outcome is known."""
+
+    def __init__(self, task: JudgeTask, judges: Judges, on_test: OnTest | None = None) -> None:
+        self._task = task
+        self._judges = judges
+        self._on_test = on_test
+        self._items = task.suite.chosen(task.only, task.rows_first)
+        self._outcomes: dict[int, Outcome] = {}
+        self._told: dict[int, Status] = {}
+        self._of_this_judge: set[int] = set()
+        self._faults: list[str] = []
+        self._problem: Problem | None = None
+        self._names: frozenset[str] = frozenset()
+        self._loaded = False
+        self._passing: dict[str, bytes] = {}
+        self._doubt: Death | None = None
+        self._hard_end = task.ends_at + OVERTIME_SECONDS
+
+    def run(self) -> Findings:
+        """Return what came of every test. IsolationRefused where no worker can be started."""
+        death = self._judged()
+        while death is not None and self._goes_on(death):
+            death = self._judged()
+        self._fill()
+        expected = tuple(_described(self._task, item) for item in self._items)
+        outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
+        faults, peak = tuple(self._faults), self._judges.peak_mb
+        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing)
+
+    def _judged(self) -> Death | None:
+        """Have one judge work to its end; return how it died, if it did."""
+        self._of_this_judge.clear()
+        self._task.shared.at("loading", self._task.first)  # else one that dies at once is taken for the one before
+        messages = self._judges.begin(self._task)
+        reason: tuple[Status, str] | None = None
+        done = False
+        try:
+            while True:
+                kind, fields = messages.receive(self._hard_end)
+                if kind in ASKED:
+                    self._judges.answer(kind)
+                elif kind == "swelled":
+                    mb = self._task.suite.stage.limits.judge_mb
+                    reason = "over_limit", f"more than {mb} MB of memory"
+                    break
+                elif kind == "fault":
+                    reason = "failed", f"an error ({fields[0]})"
+                    break
+                elif kind in ("done", "problem", "refused", "course"):
+                    done = True
+                    return self._ended(kind, fields)
+                else:
+                    self._take(kind, fields)
+        except TimeIsUp:
+            reason = "timed_out", "more time than the stage has"
+        except JudgeGone:
+            pass
+        finally:
+            said = self._judges.end(done)
+        return Death(self._task.shared.read(), *(reason or said))
+
+    def _ended(self, kind: str, fields: list[object]) -> Death | None:
+        """Take the last message of a judge; a module that loaded before and no longer does costs one test."""
+        if kind == "refused":
+            raise IsolationRefused(*fields)  # type: ignore[arg-type]
+        if kind == "course":
+            self._faults.append(str(fields[0]))
+        if kind == "problem":
+            problem = unpacked(fields[0], RECORDS)
+            if self._loaded:
+                return Death(self._task.shared.read(), "crashed", problem.message)
+            self._problem = problem
+        return None
+
+    def _take(self, kind: str, fields: list[object]) -> None:
+        match kind, fields:
+            case "loaded", [list(names)]:
+                self._names, self._loaded = frozenset(map(str, names)), True
+            case "outcome", [int(place), dict(plain), bool(more)]:
+                self._keep(place, unpacked(plain, RECORDS), more)
+            case "passed", [list(tests)]:
+                for place, seconds in tests:
+                    self._keep(place, replace(self._base(place), status="passed", seconds=seconds))
+            case "explained", [int(place), dict(plain)]:
+                self._keep(place, unpacked(plain, RECORDS))
+            case "passing", [str(test), bytes(digest)]:
+                self._passing[test] = digest
+            case "settled", [dict(plain)]:
+                outcome = unpacked(plain, RECORDS)
+                for place, known in self._outcomes.items():
+                    if known.test == outcome.test:
+                        self._outcomes[place] = outcome
+            case "reference", [int(place), (str() | None) as fault]:
+                self._keep(place, self._of_doubt(place, fault))
+
+    def _keep(self, place: int, outcome: Outcome, more: bool = False) -> None:
+        """Keep an outcome and tell of it, unless more of it is to come; once, or again where it ends otherwise."""
+        self._outcomes[place] = outcome
+        self._of_this_judge.add(place)
+        if not more and self._told.get(place) != outcome.status:
+            self._told[place] = outcome.status
+            if self._on_test is not None:
+                self._on_test(outcome)
+
+    def _base(self, place: int) -> Outcome:
+        return self._task.suite.unjudged(self._items[place])
+
+    def _of_doubt(self, place: int, fault: str | None) -> Outcome:
+        """Return the outcome of a test that a judge died in, now that it is known what the reference does there."""
+        death = self._doubt
+        self._doubt = None
+        if fault is not None or death is None:
+            message = f"the reference solution does not pass this test either: {fault}"
+            return replace(self._base(place), status="grader_fault", message=message)
+        return replace(self._base(place), status=death.status, message=_blame(death))
+
+    def _goes_on(self, death: Death) -> bool:
+        """Note what a judge's death means; say whether another one is to go on."""
+        place, phase = death.at.test, death.at.phase
+        self._unexplain(death)
+        if phase == "loading" and not self._loaded:
+            self._problem = _unreadable(self._task.job.label, death)
+            return False
+        if time.monotonic() >= self._task.ends_at:  # nothing is begun any more
+            if place < len(self._items) and place not in self._outcomes:
+                message = _blame(self._doubt or death)
+                self._keep(place, replace(self._base(place), status="timed_out", message=message))
+            return False
+        if phase == "settling" or place >= len(self._items):
+            return False
+        if phase == "explaining":
+            return self._next(place + 1, False)
+        if phase == "reference" and self._doubt is not None:
+            message = f"the reference solution alone takes the judge of this test {death.reason}"
+            return self._costs(place, "grader_fault", message)
+        if phase == "loading":
+            return self._costs(place, death.status, f"the module did not load again: {death.reason}")
+        self._doubt = death
+        return self._next(place, True)
+
+    def _costs(self, place: int, status: Status, message: str) -> bool:
+        """Give one test its outcome and go on with the next."""
+        self._doubt = None
+        self._keep(place, replace(self._base(place), status=status, message=message))
+        return time.monotonic() < self._task.ends_at and self._next(place + 1, False)
+
+    def _next(self, first: int, doubted: bool) -> bool:
+        late = (each for each in self._outcomes.values() if each.status == "timed_out")
+        slow = {charged(each.criterion, each.kind) for each in late}
+        if self._doubt is not None and self._doubt.status == "timed_out":
+            slow.add(charged(criterion_of(self._items[first]), kind_of(self._items[first])))
+        done = frozenset(self._outcomes)
+        left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
+        first = next((place for place in left if place >= first), *left[:1]) if left else first
+        self._task = replace(self._task, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
+        is_over = self._task.first_failure is not None and any(o.status != "passed" for o in self._outcomes.values())
+        return bool(left) and not is_over
+
+    def _unexplain(self, death: Death) -> None:
+        """Take back the explanations of a judge that did not come to question them; note why there is none."""
+        for place in sorted(self._of_this_judge):
+            outcome = self._outcomes[place]
+            if outcome.explains or place == death.at.test:
+                said = f"the explanation took {death.reason}"
+                self._keep(place, replace(outcome, explains=(), unexplained=said))
+
+    def _fill(self) -> None:
+        """Give the tests that no judge came to an outcome: their time was used up."""
+        if self._problem is not None or self._faults or self._task.first_failure is not None:
+            return
+        seconds = self._task.suite.stage.limits.stage_seconds
+        for place in range(len(self._items)):
+            if place not in self._outcomes and time.monotonic() >= self._task.ends_at:
+                message = f"the stage's {seconds:g} s were used up before this test"
+                self._keep(place, replace(self._base(place), status="timed_out", message=message))
+
+
+def _described(task: JudgeTask, item: pytest.Item) -> tuple[str, str, bool]:
+    return name_of(item), criterion_of(item), task.suite.is_hidden(item)
+
+
+def _blame(death: Death) -> str:
+    what = f"what {death.at.label} returned" if death.at.label else "this test"
+    return f"judging {what} took {death.reason}"
+
+
+def _unreadable(label: str, death: Death) -> Problem:
+    return Problem("import-error", f"reading what {label} defines took the grader {death.reason}", None, None)

@@ -1,5 +1,0 @@
-"""The trusted end of the pipe: a learner's process, the connection of each test, and what stands here for its objects.
-
-All that arrives is held to caps and forms before anything is built from it. Rooms from `diagnosis` on may import it.
-Begin with `connection.py`; `processes/` starts what is at the other end.
-"""
