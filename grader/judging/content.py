@@ -97,6 +97,11 @@ class Ahead:
         with suppress(Exception):  # a judge meets it again, and tells it
             content.answers(self._stage, b"")
 
+    @property
+    def is_made(self) -> bool:
+        """Whether they have been parsed, compiled and run."""
+        return self._prepared is not None
+
     def make(self) -> None:
         """Parse, compile and run them; this takes as long as a few tests, and is done once."""
         if self._prepared is not None:

@@ -283,8 +283,9 @@ class Grader:
 
     def _make_ahead(self, suite: Suite) -> None:
         """Run the stage's right modules where they can import what a judge lets them import."""
-        with suite.in_place():
-            self._ahead.make()
+        if not self._ahead.is_made:
+            with suite.in_place():
+                self._ahead.make()
 
 
 def _missing(stage: Stage, label: str) -> Problem:

@@ -27,6 +27,8 @@ from grader.judging import plugin
 from grader.judging.content import TestFiles
 from grader.outcome import KINDS, Kind, Outcome
 
+UNJUDGED = pytest.StashKey[Outcome]()  # what is known of a test before anything came of it
+CRITERION = pytest.StashKey[str]()
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
 LIBRARIES = frozenset({"numpy", "pytest", "_pytest", "grader"}) | sys.stdlib_module_names  # whose clocks are not ours
@@ -124,7 +126,10 @@ class Suite:
 
     def unjudged(self, item: pytest.Item) -> Outcome:
         """Return the outcome of a test before anything came of it."""
-        return Outcome(name_of(item), criterion_of(item), self.is_hidden(item), "failed", kind=kind_of(item))
+        if UNJUDGED not in item.stash:
+            found = Outcome(name_of(item), criterion_of(item), self.is_hidden(item), "failed", kind=kind_of(item))
+            item.stash[UNJUDGED] = found
+        return item.stash[UNJUDGED]
 
     def take_down(self) -> None:
         """End what tests have set up for those behind them, where none of these is run."""
@@ -165,8 +170,10 @@ class Suite:
 
 def criterion_of(item: pytest.Item) -> str:
     """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
-    marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
-    return marks[0] if len(marks) == 1 else ""
+    if CRITERION not in item.stash:
+        marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
+        item.stash[CRITERION] = marks[0] if len(marks) == 1 else ""
+    return item.stash[CRITERION]
 
 
 def kind_of(item: pytest.Item) -> Kind | Literal[""]:

@@ -19,7 +19,7 @@ from grader.judging.calls import charged
 from grader.judging.judge import judge
 from grader.judging.judge_process import ASKED, Forked
 from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpacked
-from grader.judging.pytest_suite import criterion_of, kind_of, name_of
+from grader.judging.pytest_suite import criterion_of, kind_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings, JudgeTask
 from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
@@ -230,7 +230,8 @@ class Supervisor:
 
 
 def _described(task: JudgeTask, item: pytest.Item) -> tuple[str, str, bool]:
-    return name_of(item), criterion_of(item), task.suite.is_hidden(item)
+    known = task.suite.unjudged(item)
+    return known.test, known.criterion, known.hidden
 
 
 def _blame(death: Death) -> str:

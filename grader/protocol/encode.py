@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgpack
@@ -48,6 +48,7 @@ from grader.protocol.definitions import (
 from grader.protocol.generator_state import generator_state
 from grader.protocol.keys import HardKeys
 
+LEAVES = frozenset((type(None), bool, float, str, bytes))  # what msgpack carries as it is
 MAX_FAILURES = 3  # containers of one frame whose content turns out not to travel: finding out may take long
 
 
@@ -70,11 +71,11 @@ class Encoder:
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return a msgpack-ready form of value; Unsendable where there is none."""
+        kind = type(value)
+        if kind in LEAVES:
+            return value
         if depth > MAX_DEPTH:
             raise Unsendable(f"a value nested more than {MAX_DEPTH} deep")
-        kind = type(value)
-        if value is None or kind in (bool, float, str, bytes):
-            return value
         if kind is int:
             return value if -(1 << 63) <= value < 1 << 64 else self._big(value)
         if kind in (list, dict, set, np.ndarray, np.random.Generator) and id(value) in self._index:
@@ -157,14 +158,18 @@ class Encoder:
 
     def _list(self, value: list[Any], depth: int) -> list[Any]:
         self.share(value)
-        return [LIST, *(self.encode(item, depth) for item in list.__iter__(value))]
+        return [LIST, *self._each(list.__iter__(value), depth)]
 
     def _tuple(self, value: tuple[Any, ...], depth: int) -> list[Any]:
-        return [TUPLE, *(self.encode(item, depth) for item in tuple.__iter__(value))]
+        return [TUPLE, *self._each(tuple.__iter__(value), depth)]
+
+    def _each(self, items: Iterable[Any], depth: int) -> list[Any]:
+        """Return the forms of what a container holds."""
+        return [item if type(item) in LEAVES else self.encode(item, depth) for item in items]
 
     def _dict(self, value: dict[Any, Any], depth: int) -> list[Any]:
         self.share(value)
-        forms = [self.encode(part, depth) for item in dict.items(value) for part in item]
+        forms = self._each([part for item in dict.items(value) for part in item], depth)
         self.keys.add(forms[::2])
         return [DICT, *forms]
 
@@ -177,7 +182,7 @@ class Encoder:
 
     def _items(self, value: set[Any] | frozenset[Any], depth: int) -> list[Any]:
         members = set.__iter__(value) if isinstance(value, set) else frozenset.__iter__(value)
-        forms = [self.encode(item, depth) for item in members]
+        forms = self._each(members, depth)
         self.keys.add(forms)
         return forms
 
