@@ -19,6 +19,7 @@ from grader.diagnosis.comparison.likeness import likeness
 from grader.diagnosis.comparison.mutation import mutation
 from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape
 from grader.sandbox.proxies import peak_memory as peak_memory
+from grader.sandbox.values import Blank
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one
@@ -68,10 +69,17 @@ def assert_array(
     Raises Mismatch; TypeError or ValueError if expected itself will not do, which is no fault of a learner's.
     """
     __tracebackhide__ = True
+    if _is_blank(actual, expected):
+        return
     right = _expected_array(expected, equal_nan)
     rtol = _default_rtol(actual, right, terms) if rtol is None else rtol
     atol = rtol * _scale(right) if atol is None else atol
     _refuse(compare(actual, right, rtol, atol, equal_nan, axes.split() if axes else None, dtype), name, actual)
+
+
+def _is_blank(*values: object) -> bool:
+    """Say whether answers are left out: the grader looks what a test asks without knowing any."""
+    return any(type(value) is Blank for value in values)
 
 
 def _refuse(difference: Difference | None, name: str, actual: object) -> None:
@@ -135,12 +143,15 @@ def _scale(expected: Array) -> float:
 def assert_shape(actual: object, shape: tuple[int, ...], *, name: str = "result", axes: str | None = None) -> None:
     """Assert that actual is a plain array of that shape (or a number, where shape is ())."""
     __tracebackhide__ = True
-    _refuse(compare_shape(actual, tuple(shape), axes.split() if axes else None), name, actual)
+    if not _is_blank(actual):
+        _refuse(compare_shape(actual, tuple(shape), axes.split() if axes else None), name, actual)
 
 
 def plain_array(value: Any, *, name: str = "result") -> Any:
     """Return a learner's value that is a plain array or a number, to calculate with; raises Mismatch for any other."""
     __tracebackhide__ = True
+    if _is_blank(value):
+        return value
     is_number = type(value) in SCALARS or type(value) in NUMPY_SCALARS
     shape = value.shape if type(value) is np.ndarray else () if is_number else (1,)
     _refuse(compare_shape(value, shape), name, value)
@@ -169,7 +180,8 @@ def numerical_gradient(f: Callable[[Array], object], x: Array, h: float = 1e-6) 
 
 
 def _number(value: object) -> float:
-    _refuse(compare_shape(value, ()), "f(x)", value)
+    if not _is_blank(value):
+        _refuse(compare_shape(value, ()), "f(x)", value)
     return float(value)  # type: ignore[arg-type]  # a single number, as was seen above
 
 
@@ -179,6 +191,8 @@ def assert_gradient(actual: object, numerical: object, *, name: str) -> None:
     Both zero counts as agreement: finite differences of a constant are rounding noise, up to 1e-7.
     """
     __tracebackhide__ = True
+    if _is_blank(actual, numerical):
+        return None
     right = _expected_array(numerical).astype(np.float64)
     dtype = _dtype_of(actual)
     single = dtype is not None and dtype.kind == "f" and dtype.itemsize == 4
@@ -221,6 +235,8 @@ def assert_equal(actual: object, expected: object, *, name: str = "result") -> N
     NumPy's single numbers count as Python's; True is not 1 and 1.0 is not 1.
     """
     __tracebackhide__ = True
+    if _is_blank(actual, expected):
+        return
     try:
         found = inequality(actual, expected, name)
     except RecursionError:
@@ -238,6 +254,8 @@ def assert_differ(
     One value that differs is enough; with everywhere, each must. name says which two, as in "W1 of two new layers".
     """
     __tracebackhide__ = True
+    if _is_blank(one, other):
+        return
     found = likeness(one, other, tuple(shape), dtype, everywhere)
     if found is not None:
         raise Mismatch(f"{name}: {found.text}", name, found.difference, found.actual)

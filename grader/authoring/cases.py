@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from grader.verdict import Verdict
 
 MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; a slower test may take longer
 WORKER_SEEDS = 2  # with which right modules are graded through a worker; further ones show what inputs they meet
+PLAN = "plan"  # the case that looks how many tests of each alternative ask what the reference is not asked
 REACH = "reach"  # the case that only looks which lines of the reference each test runs
 
 
@@ -52,6 +53,25 @@ class Result:
     verdict: Verdict | None
     outcomes: tuple[Outcome, ...]
     reached: tuple[Reached, ...] = ()
+    planned: Planned | None = None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How well the tests of a stage can be planned: their questions asked before they run, as the reference was asked.
+
+    tests is how many can; strayed, by alternative, how many of these asked something else; slow are those in which the
+    reference took long for one answer, with its seconds: they gain nothing by a plan, and may be marked `live`.
+    """
+
+    tests: int
+    strayed: Mapping[str, int]
+    slow: Mapping[str, float]
+
+
+def plan_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return what grades a stage's alternatives by a plan, once a seed."""
+    return [Case(PLAN, stage.id, "", seed) for seed in seeds if alternative_files(stage)]
 
 
 def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:

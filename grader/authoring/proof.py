@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from grader import children
-from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case, Result
+from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, Case, Planned, Result, alternative_files
 from grader.authoring.mutants import MutantRunner
 from grader.authoring.trusted_runs import Mutant
 from grader.course.answers import reference_source
 from grader.course.import_guard import GUARD
 from grader.course.stage import Course, Stage
 from grader.judging import bounds
-from grader.judging.grading import Options
+from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 
 AGAIN = 4.0  # times as much for a mutant that ran out of time
+SLOW_ANSWER = 0.5  # seconds
 TOGETHER = 25  # mutants that one judge goes through
 
 
@@ -185,6 +186,8 @@ def graded(case: Case) -> Result:
     stage = replace(course.find(case.stage), withheld=case.withheld)
     if case.name == REACH:
         return Result(case, None, (), _grader(course, stage).reached(case.source, case.seed))
+    if case.name == PLAN:
+        return Result(case, None, (), planned=_planned(course, stage, case))
     snapshot = _snapshot(stage, case.source)
     options = Options(case.seed, case.isolation, case.only)
     if case.first_failure is not None:
@@ -196,3 +199,17 @@ def graded(case: Case) -> Result:
     outcomes: list[Outcome] = []
     verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
     return Result(case, verdict, tuple(outcomes))
+
+
+def _planned(course: Course, stage: Stage, case: Case) -> Planned | None:
+    """Grade a stage's alternatives by a plan; None where there is none."""
+    options, strayed = Options(case.seed, case.isolation), dict[str, int]()
+    with Grader(course, stage, warm=True) as grader:
+        plan = grader.plan(options)
+        if plan is None:
+            return None
+        for file in alternative_files(stage):
+            grader.grade(_snapshot(stage, file.read_text(encoding="utf-8")), options)
+            strayed[file.stem] = len(grader.strayed)
+    slow = {test: known.seconds for test, known in plan.items() if known.seconds >= SLOW_ANSWER}
+    return Planned(len(plan), strayed, slow)

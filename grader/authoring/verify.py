@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from grader.authoring import cases, evaluation, proof
 from grader.authoring.accepted import Equivalent, load_equivalents
 from grader.authoring.aim import aimed, reach_cases
-from grader.authoring.cases import Case, Result
+from grader.authoring.cases import Case, Planned, Result
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.fresh import fresh_tests
@@ -62,6 +62,7 @@ class StageProof:
     mutation: Mutation | None
     shortfalls: tuple[Shortfall, ...]
     of_robustness: int = 0  # known mistakes that cost their row nothing but its robustness
+    planned: Planned | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ def _read(stage: Stage, plan: Plan) -> _Files:
         right = [*cases.reference_cases(stage, seeds), *cases.stub_cases(stage, seeds[: int(plan.stub)])]
         right += cases.alternative_cases(stage, seeds, plan.alternatives)
         right += reach_cases(stage, seeds[: int(plan.mutants)])
+        right += cases.plan_cases(stage, seeds[: int(plan.alternatives is None)])
         wrong = cases.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
         wrong += cases.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)
@@ -154,6 +156,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     return StageProof(
         stage.id, stage.title, len(stage.criteria), tests, reference, stub, alternatives, caught, named, mutation,
         tuple(dict.fromkeys(shortfalls)), evaluation.of_robustness(files.mistakes, of("mistakes")),
+        next((result.planned for result in of(cases.PLAN)), None),
     )  # fmt: skip
 
 

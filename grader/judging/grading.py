@@ -86,6 +86,7 @@ class Grader:
         self._workers: dict[tuple[tiers.Tier, bool], tiers.LocalWorkerFactory] = {}
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
+        self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
     def __enter__(self) -> Self:
         return self
@@ -185,6 +186,7 @@ class Grader:
             if task.plan is not None and test in task.plan:
                 task.plan[test].learn(digest)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
+        self.strayed = found.strayed
         self._has_graded = True
         return replace(found, faults=(*task.suite.faults, *found.faults))
 
@@ -238,6 +240,12 @@ class Grader:
         if fork:
             self.workers(tier, fork).prepare()
             tiers.program_for(tier)  # made here, once: each judge is a fork
+
+    def plan(self, options: Options) -> Plan | None:
+        """Return what the tests ask with a seed, found out now if need be; None where nothing can be planned."""
+        self._loaded()
+        self._plans.setdefault(options.seed, None)
+        return self._plan(options, self._tier(options.isolation)[0])
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
         """Return what the tests ask with a seed; None where it is used for the first time, or by nobody who is warm.

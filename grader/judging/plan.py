@@ -33,8 +33,10 @@ from grader.protocol.channel import Channel, ChannelClosed
 from grader.sandbox.connection import NEXT_TEST, Connection
 from grader.sandbox.module import RemoteModule, looked_up
 from grader.sandbox.process import names_of
-from grader.sandbox.record import Name
-from grader.sandbox.recorded import Plan, PlannedTest, Recording, Step, digest_of_all
+from grader.sandbox.proxies import RemoteClass, RemoteValue
+from grader.sandbox.record import Name, Record
+from grader.sandbox.recorded import Answers, Plan, PlannedTest, RecordedChannel, Recording, Step, Strayed, digest_of_all
+from grader.sandbox.values import blank_of
 from grader.worker.main import load
 from grader.worker.server import Server
 
@@ -51,12 +53,13 @@ def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
     most = Bounds(limits.judge_mb + limits.memory_mb, limits.stage_seconds)
     plan: Plan = {}
     left = MOST_BYTES
-    for _, test, steps, names in bounded(partial(_tell, suite, seed), own, most).told:
+    for _, test, steps, names, free, seconds in bounded(partial(_tell, suite, seed), own, most).told:
         left -= sum(len(sent) for sent, _, _ in steps)
         if left > 0:
             found = {name: Name(kind[0], kind[1], tuple(kind[2])) if kind else None for name, *kind in names}
             own_steps = tuple(Step(*each) for each in steps)
-            plan[test] = PlannedTest(own_steps, found, {digest_of_all(each.digest for each in own_steps)})
+            passing = {digest_of_all(each.digest for each in own_steps)}
+            plan[test] = PlannedTest(own_steps, found, free, seconds, passing)
     return plan
 
 
@@ -79,7 +82,7 @@ def _tell(suite: Suite, seed: int, messages: Messages, workers: Workers, shared:
             if found is not None:
                 looked = [[name, *((of.kind, of.number, of.bases) if of else ())] for name, of in found[1].items()]
                 steps = [[step.sent, step.label, step.digest] for step in found[0]]
-                messages.send("planned", name_of(item), steps, looked)
+                messages.send("planned", name_of(item), steps, looked, *found[2:])
 
 
 @contextmanager
@@ -117,19 +120,19 @@ class _Provider:
         self._channel = channel
         self._names = names
         self._made: tuple[Recording, Connection, RemoteModule] | None = None
+        self._blind: RecordedChannel | None = None  # for a test that runs without knowing an answer
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
         stage, limits = self._suite.stage, self._suite.stage.limits
+        kind = Connection if self._blind is None else BlindConnection
         recording = Recording(self._channel)
-        ends_at = time.monotonic() + limits.stage_seconds
-        most = codec.Bounds(limits.result_mb << 20, limits.result_rows)
-        connection = Connection(
-            recording,  # type: ignore[arg-type]  # it stands for a channel
+        connection = kind(
+            self._blind or recording,  # type: ignore[arg-type]  # each stands for a channel
             self._names,
             limits.stage_seconds,
-            ends_at,
-            bounds=most,
+            time.monotonic() + limits.stage_seconds,
+            bounds=codec.Bounds(limits.result_mb << 20, limits.result_rows),
             contract=stage.whole_contract,
         )
         module = RemoteModule(connection, stage.module, public_names(stage))
@@ -140,8 +143,12 @@ class _Provider:
         """Return a file of the stage's data."""
         return named(self._suite.files.data, name, self._suite.stage.id)
 
-    def steps(self, item: pytest.Item, following: pytest.Item | None) -> tuple[tuple[Step, ...], Any] | None:
-        """Run a test; return its steps and the names that it asked for, None where it cannot be planned."""
+    def steps(
+        self, item: pytest.Item, following: pytest.Item | None
+    ) -> tuple[tuple[Step, ...], Any, int, float] | None:
+        """Run a test; return its steps, the names that it asked for, how many of the first steps hold nothing of an
+        answer, and the seconds of the slowest answer. None where it cannot be planned.
+        """
         self._made = None
         attempt = Attempt(item)
         assert is_plain(item)
@@ -155,4 +162,46 @@ class _Provider:
         attempt.connection = connection
         if not attempt.passed() or not steps or not all(each.is_question for each in steps):
             return None
-        return steps, looked_up(module)
+        free = self._free(item, following, recording.answers(steps))
+        return steps, looked_up(module), free, max(record.seconds for record in connection.records)
+
+    def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
+        """Return how many questions a test asks before it needs an answer: it runs once more, without knowing any."""
+        if len(answers.steps) == 1:
+            return 1
+        blind = self._blind = RecordedChannel(answers)
+        try:
+            run_phases(item, following, Attempt(item))
+        finally:
+            self._blind = None
+        return max(1, blind.asked)
+
+
+class BlindConnection(Connection):
+    """Gives a test a blank for each answer: what it asks all the same holds nothing of them.
+
+    Objects that stay in the learner's process, by their numbers, exceptions, and the form of tuples and of dicts are
+    known. What a call changes in place the test would hold, and how many items a generator has is an answer as well:
+    there the test ends.
+    """
+
+    def request(
+        self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = ""
+    ) -> Any:
+        if (kind, name) == ("op", "next"):
+            raise Strayed
+        return super().request(kind, target, name, args, kwargs, label)
+
+    def _taken(self, kind: str, result: Any, record: Record, body: int, blob: int) -> Any:
+        is_open = kind == "ok" and type(result) not in (RemoteValue, RemoteClass)
+        return (
+            blank_of(result)
+            if is_open
+            else result
+            if kind == "ok"
+            else super()._taken(kind, result, record, body, blob)
+        )
+
+    def _replay(self, form: Any, decoder: codec.Decoder, sent: list[Any], record: Record) -> None:
+        if form != [codec.LIST]:
+            raise Strayed

@@ -65,6 +65,7 @@ class TestRunner:
         self._is_checked = False  # whether a test that failed beside others has run by itself
         self._last: Connection | None = None  # of a test that has ended, in whose process another may follow
         self._row = ""  # of that test
+        self.strayed: list[int] = []  # places of tests that asked something else than their plan foresaw
 
     def run(self, places: Sequence[int]) -> Generator[Ran, None, None]:
         """Run tests, and yield what comes of each; of one that had to run again it is yielded again."""
@@ -103,7 +104,7 @@ class TestRunner:
         try:
             if connection.failure is not None:
                 return {}
-            batch = Batch(connection, [self._plan[name_of(self.items[place])].steps for place in places])
+            batch = Batch(connection, [self._plan[name_of(self.items[place])] for place in places])
             answers = batch.asked()
             self._is_apart = not batch.is_over and self._process.has_changed(connection)
             return {} if self._is_apart else dict(zip(places, answers, strict=False))
@@ -115,6 +116,7 @@ class TestRunner:
         running: list[int] = []
         for place, each in answers.items():
             if each.strayed:
+                self.strayed.append(place)
                 live.append(place)
             elif self._plan[name_of(self.items[place])].is_passed_by(each.digest, self._process.names):
                 yield Ran(place, answers=each)
@@ -123,6 +125,7 @@ class TestRunner:
         for place, following in self._in_turn(running):
             ran = self._run_recorded(place, following, answers[place])
             if ran.attempt is None:
+                self.strayed.append(place)
                 live.append(place)
                 continue
             yield self._by_itself(place, following) if self._is_to_repeat(ran.attempt) else ran

@@ -66,6 +66,7 @@ class Session:
             self._tell_passed(report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
             self._run_again()
+        report.send("strayed", [name_of(items[place]) for place in sorted(self._runner.strayed)])
         self._settle(report)
         self._name_loops(report)
 

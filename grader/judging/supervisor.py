@@ -67,6 +67,7 @@ class Supervisor:
         self._names: frozenset[str] = frozenset()
         self._loaded = False
         self._passing: dict[str, bytes] = {}
+        self._strayed: set[str] = set()
         self._doubt: Death | None = None
         self._hard_end = task.ends_at + OVERTIME_SECONDS
 
@@ -79,7 +80,8 @@ class Supervisor:
         expected = tuple(_described(self._task, item) for item in self._items)
         outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
         faults, peak = tuple(self._faults), self._judges.peak_mb
-        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing)
+        strayed = frozenset(self._strayed)
+        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing, strayed)
 
     def _judged(self) -> Death | None:
         """Have one judge work to its end; return how it died, if it did."""
@@ -139,6 +141,8 @@ class Supervisor:
                 self._keep(place, unpacked(plain, RECORDS))
             case "passing", [str(test), bytes(digest)]:
                 self._passing[test] = digest
+            case "strayed", [list(tests)]:
+                self._strayed.update(map(str, tests))
             case "settled", [dict(plain)]:
                 outcome = unpacked(plain, RECORDS)
                 for place, known in self._outcomes.items():

@@ -75,7 +75,8 @@ class Findings:
 
     expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
     stage's functions that the module defines; peak_mb is the most memory that a judge had, 0 where that is unknown.
-    passing holds, of tests that passed against answers to planned questions, the digest of all these answers.
+    passing holds, of tests that passed against answers to planned questions, the digest of all these answers;
+    strayed are tests that asked something else than was planned.
     """
 
     expected: tuple[tuple[str, str, bool], ...]
@@ -85,6 +86,7 @@ class Findings:
     names: frozenset[str] = frozenset()
     peak_mb: float = 0.0
     passing: Mapping[str, bytes] = field(default_factory=dict)
+    strayed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

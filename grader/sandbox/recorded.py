@@ -19,9 +19,7 @@ from grader.sandbox.record import Name
 MOST_OF_A_TEST = 1 << 20  # of one test's questions and answers; a test that carries more is not recorded
 ID = slice(codec.HEADER.size + 2, codec.HEADER.size + 10)
 BEGINS = bytes([0x96, 0xCF])  # a list of six, and first an id of eight bytes: a question, or an answer
-SILENT = (
-    b"\xa2ok\x92\xa0\x90\xcb"  # of an answer without prints and warnings, up to its eight bytes of time
-)
+SILENT = b"\xa2ok\x92\xa0\x90\xcb"  # of an answer without prints and warnings, up to its eight bytes of time
 SILENT_AT, REST_AT = slice(10, 17), 25
 _FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is a list
 
@@ -46,6 +44,7 @@ class Recording:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._steps: list[tuple[bytes, bytes]] = []
+        self._frames: list[Frame] = []
         self._sent = b""
         self._left = MOST_OF_A_TEST
 
@@ -54,6 +53,10 @@ class Recording:
         each = iter(labels)
         found = [Step(sent, next(each, "") if is_question(sent) else "", digest) for sent, digest in self._steps]
         return tuple(found) if self._left >= 0 else None
+
+    def answers(self, steps: Sequence[Step]) -> Answers:
+        """Return what came, for a test that runs once more."""
+        return Answers(steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
         """Send a frame, and keep it."""
@@ -69,6 +72,7 @@ class Recording:
         self._left -= len(body) + blob.size
         if self._left >= 0:
             self._steps.append((with_id(self._sent), digest_of(body, blob)))
+            self._frames.append((bytes(body), blob))
         return body, blob
 
     def pending(self) -> bool:
@@ -182,6 +186,11 @@ class RecordedChannel:
         self._at = 0
         self.strayed = False
 
+    @property
+    def asked(self) -> int:
+        """How many questions the test has asked as they were asked before."""
+        return self._at
+
     def draw(self) -> int:
         """Return the id with which the next question was asked."""
         return self._answers.ids[self._at] if self._at < len(self._answers.ids) else draw_id()
@@ -219,10 +228,14 @@ class PlannedTest:
     """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
 
     passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
+    The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. seconds is
+    how long the reference took for its slowest answer.
     """
 
     steps: tuple[Step, ...]
     names: dict[str, Name | None]
+    free: int = 1
+    seconds: float = 0.0
     passing: set[bytes] = field(default_factory=set)
 
     def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
@@ -244,13 +257,16 @@ SECONDS = 1.0  # for an answer: a function that takes longer is given its whole 
 
 
 class Batch:
-    """The questions of some tests, for a process that has seen no test; is_over says that it answers no more."""
+    """The questions of some tests, for a process that has seen no test; is_over says that it answers no more.
 
-    def __init__(self, connection: Connection, tests: Sequence[Sequence[Step]]) -> None:
+    A question that may hold something of an answer is sent once the answers before it are those of the plan.
+    """
+
+    def __init__(self, connection: Connection, tests: Sequence[PlannedTest]) -> None:
         self.is_over = False
         self._connection = connection
         self._tests = tests
-        self._answers = [Answers(steps) for steps in tests]
+        self._answers = [Answers(test.steps) for test in tests]
         self._next = (0, 0)  # the test, and the step of it, to be sent next
         self._under_way: list[int] = []  # the bytes of each question that is sent and not answered
         self._seconds = min(SECONDS, connection.call_seconds)
@@ -272,10 +288,15 @@ class Batch:
         return self._answers[:-1] if self.is_over else self._answers
 
     def _ask(self, place: int, answers: Answers) -> None:
-        """Take the answers to the questions of one test, as long as the next question follows from them."""
+        """Take the answers to the questions of one test, as long as the next question does not depend on others."""
+        last = (
+            len(answers.steps) - 1 if self._tests[place].free < len(answers.steps) else 0
+        )  # that may depend on others
         for at, step in enumerate(answers.steps):
             started = time.monotonic()
             until = min(started + self._seconds, self._connection.ends_at)
+            if answers.strayed and at >= len(answers.ids):
+                return
             self._send(place, at, until)
             most = self._connection.bounds.size + len(step.sent)
             body, blob = self._connection.channel.receive(until, (most, most))
@@ -285,26 +306,26 @@ class Batch:
             answers.seconds += time.monotonic() - started
             answers.frames.append((bytes(body), blob))
             answers.digests.append(digest_of(body, blob))
-            if answers.digests[-1] != step.digest and at + 1 < len(answers.steps):
+            if at < last and not answers.strayed and answers.digests[-1] != step.digest:
                 answers.strayed = True
                 self._next = max(self._next, (place + 1, 0))
-                return
 
     def _send(self, place: int, step: int, deadline: float) -> None:
-        """Send one question, unless that has been done, and first questions of later tests while there is room."""
+        """Send one question, unless that has been done, and while there is room later ones that are free."""
         pieces: list[bytes] = []
         is_enough = sum(self._under_way) > AHEAD // 2  # each message costs both ends a wake
         while self._next[0] < len(self._tests):
             test, at = self._next
-            sent = self._tests[test][at].sent
+            sent = self._tests[test].steps[at].sent
             is_early = self._next > (place, step)
-            if is_early and (at > 0 or is_enough or sum(self._under_way) + len(sent) > AHEAD):
+            is_dependent = at >= self._tests[test].free
+            if is_early and (is_dependent or is_enough or sum(self._under_way) + len(sent) > AHEAD):
                 break
             number = draw_id()
             pieces += [NEXT_TEST] if at == 0 and test > 0 else []
             pieces.append(with_id(sent, number))
             self._answers[test].ids.append(number)
             self._under_way.append(len(sent))
-            self._next = (test, at + 1) if at + 1 < len(self._tests[test]) else (test + 1, 0)
+            self._next = (test, at + 1) if at + 1 < len(self._tests[test].steps) else (test + 1, 0)
         if pieces:
             self._connection.channel.send([b"".join(pieces)], deadline)

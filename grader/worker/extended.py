@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.protocol.generator_state import generator_state
+from grader.protocol.codec import generator_state
 
 PLAIN = (dict, list, tuple, set, frozenset)
 

@@ -10,6 +10,7 @@ from grader.report.terminal.layout import Look, paragraph
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from grader.authoring.cases import Planned
     from grader.authoring.claims import Shortfall
     from grader.authoring.evaluation import Mutation, Tally
     from grader.authoring.verify import StageProof
@@ -29,10 +30,25 @@ def proof_lines(proofs: Sequence[StageProof], look: Look) -> list[Text]:
             text = f"solution.py:{mutant.line} {mutant.function}: {mutant.was}  ->  {mutant.now}"
             lines += paragraph(text, look, hanging=4)
     for proof in proofs:
+        if proof.planned is not None:
+            lines += _planned(proof.stage, proof.planned, look)
+    for proof in proofs:
         lines += [*_titled(f"{proof.stage}: {_count(len(proof.shortfalls))}", bool(proof.shortfalls))]
         for shortfall in proof.shortfalls:
             lines += paragraph(f"{shortfall.place}: {shortfall.message}; {shortfall.fix}", look, hanging=4)
     return lines
+
+
+def _planned(stage: str, planned: Planned, look: Look) -> Iterator[Text]:
+    """Yield how many tests of each alternative ask as they run, though they were planned, and which are slow anyway."""
+    strayed = [f"{count} with {name}" for name, count in planned.strayed.items() if count]
+    if strayed:
+        yield from _titled(f"{stage}: of {planned.tests} planned tests some ask something else", True)
+        yield from paragraph(", ".join(strayed), look, hanging=4)
+    if planned.slow:
+        yield from _titled(f"{stage}: tests that could be marked live, since one answer takes them long", True)
+        for test, seconds in planned.slow.items():
+            yield from paragraph(f"{test}: {seconds:.1f} s", look, hanging=4)
 
 
 def summary(proofs: Sequence[StageProof]) -> str:
@@ -100,6 +116,7 @@ def _document(proof: StageProof) -> dict[str, Any]:
         "tests": proof.tests,
         **{name: {"good": tally.good, "total": tally.total} for name, tally in tallies.items()},
         "mistakes_of_robustness": proof.of_robustness,
+        "planned": None if proof.planned is None else _plan(proof.planned),
         "mutants": None if proof.mutation is None else _mutants(proof.mutation),
         "shortfalls": [_shortfall(each) for each in proof.shortfalls],
     }
@@ -111,6 +128,11 @@ def _mutants(mutation: Mutation) -> dict[str, Any]:
     ]
     counts = {"total": mutation.total, "equivalent": mutation.accepted, "caught": mutation.killed}
     return {**counts, "rate": round(mutation.rate, 4), "survivors": survivors}
+
+
+def _plan(planned: Planned) -> dict[str, Any]:
+    slow = {test: round(seconds, 2) for test, seconds in planned.slow.items()}
+    return {"tests": planned.tests, "strayed": dict(planned.strayed), "slow": slow}
 
 
 def _shortfall(shortfall: Shortfall) -> dict[str, str]:

@@ -15,6 +15,7 @@ from grader.authoring.trusted_runs import NAME
 from grader.course.mutants import Mutant
 from grader.course.stage import Course, Stage
 from grader.errors import UnknownStage
+from grader.isolation import tiers
 from grader.judging import bounds
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import SOLUTION, write_stage
@@ -58,6 +59,16 @@ class TestResults:
     @pytest.mark.full_matrix("grader/judging")
     def test_every_case_comes_back_once(self, found: dict[str, Result]) -> None:
         assert sorted(found) == ["mistakes/whole", "mutants/0", "mutants/1", "reference"]
+
+    @pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
+    def test_how_many_tests_of_an_alternative_stray_from_the_plan_is_counted(
+        self, stage: Stage, pool: Executor
+    ) -> None:
+        (case,) = cases.plan_cases(stage, [7])
+        (result,) = proof.results(pool, [replace(case, isolation="process")])
+        assert result.planned is not None
+        assert result.planned.tests > 0 and set(result.planned.strayed) == {"loops", "einsum", "products"}
+        assert all(0 <= count <= result.planned.tests for count in result.planned.strayed.values())
 
     def test_a_graded_case_has_its_verdict_and_every_outcome(self, found: dict[str, Result]) -> None:
         result = found["reference"]

@@ -7,13 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.isolation import tiers
+from grader.judging import plugin
+from grader.judging.attempt import Attempt, is_plain, run_phases
 from grader.judging.grading import Grader, Options
-from grader.judging.plan import _served, is_plannable
+from grader.judging.plan import _Provider, _served, is_plannable
 from grader.judging.pytest_suite import Suite, name_of
 from grader.protocol import codec
 from grader.protocol.channel import Channel
@@ -22,6 +25,8 @@ from grader.sandbox.recorded import Batch, Plan, PlannedTest, digest_of_all
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.tests.support import good_stage
+from grader.worker.operations import perform
+from grader.worker.server import Server
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
 COURSE = Path(__file__).resolve().parents[3]
@@ -55,11 +60,13 @@ def test_most_tests_are_planned(planned: tuple[Suite, Plan]) -> None:
 class Far:
     """Stands for the channel to a learner's process, which is the reference here; it looks at what is sent, and when.
 
-    sent has (test, step) of each question that was sent; answered counts those that were answered.
+    sent has (test, step) of each question that was sent; answered counts those that were answered. free says how many
+    of a test's questions hold nothing of an answer.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, free: list[int]) -> None:
         self._channel = channel
+        self._free = free
         self._waiting: list[bytes] = []
         self.sent: list[tuple[int, int]] = []
         self.answered = 0
@@ -77,7 +84,7 @@ class Far:
             if step == -1 and self.sent:
                 self.sent.pop()
             self.sent.append((test, step + 1))
-            if step + 1 > 0:
+            if step + 1 >= self._free[test]:
                 assert self.answered == len(self.sent) - 1, "a question holds what was not answered yet"
             self._waiting.append(frame)
 
@@ -96,16 +103,62 @@ def test_no_question_is_sent_before_the_answers_that_it_may_hold(planned: tuple[
     suite, plan = planned
     tests = [each.steps for each in plan.values()]
     with suite.in_place(), _served(suite.stage) as (channel, _):
-        far = Far(channel)
+        far = Far(channel, [each.free for each in plan.values()])
         near: Any = SimpleNamespace(channel=far, bounds=codec.Bounds(), call_seconds=20, ends_at=1e12)
-        answers = Batch(near, tests).asked()
+        answers = Batch(near, list(plan.values())).asked()
     alike = [each.digest == digest_of_all(s.digest for s in steps) for each, steps in zip(answers, tests, strict=True)]
     assert sum(alike) > 0.9 * len(tests)  # some functions draw without a seed
     assert {test for test, _ in far.sent} == set(range(len(tests))) and far.sent == sorted(far.sent)
 
 
+def test_a_question_that_holds_nothing_of_an_answer_stays_what_it_is_when_all_answers_change(
+    planned: tuple[Suite, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each number is another one here, by less than a test can notice: what was made of one differs as well."""
+    suite, plan = planned
+    monkeypatch.setattr(Server, "_perform", staticmethod(lambda *request: changed(perform(*request))))
+    same = other = 0
+    with suite.in_place(), _served(suite.stage) as (channel, names):
+        provider = _Provider(suite, 5, channel, names)
+        suite.config.stash[plugin.PROVIDER] = provider
+        for item in [item for item in suite.items if name_of(item) in plan]:
+            provider._made = None
+            assert is_plain(item)
+            run_phases(item, None, Attempt(item))
+            assert provider._made is not None
+            recording, connection, _ = provider._made
+            connection.end()
+            channel.send([NEXT_TEST])
+            known = plan[name_of(item)]
+            asked = [
+                step.sent
+                for step in recording.steps(
+                    iter(()),
+                )
+                or ()
+            ]
+            for at, (now, step) in enumerate(zip(asked, known.steps, strict=False)):
+                if at < known.free:
+                    assert now == step.sent, (name_of(item), at)
+                    same += at > 0
+                else:
+                    other += now != step.sent
+    assert same > 0 or all(each.free == 1 for each in plan.values())
+
+
+def changed(value: Any) -> Any:
+    """Return an answer with each of its numbers a little larger."""
+    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind in "fc"):
+        return value * (1 + 1e-12)
+    if type(value) in (list, tuple):
+        return type(value)(map(changed, value))
+    if type(value) is dict:
+        return {key: changed(each) for key, each in value.items()}
+    return value
+
+
 def test_only_answers_that_passed_with_the_same_names_pass() -> None:
-    test = PlannedTest((), {"double": None}, {b"right"})
+    test = PlannedTest((), {"double": None}, passing={b"right"})
     assert test.is_passed_by(b"right", {}) and not test.is_passed_by(b"other", {})
     assert not test.is_passed_by(b"right", {"double": object()})  # type: ignore[dict-item]
     test.learn(b"other")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.protocol.arrays import array_from, scalar_from
-from grader.protocol.definitions import Bounds, TooLarge, WireError
+from grader.protocol.bounds import Bounds, TooLarge, WireError
+from grader.protocol.codec import array_from, scalar_from
 
 BOUNDS = Bounds(1 << 20, 1000)
 BLOB = np.zeros(1 << 21, np.uint8)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from grader.protocol import codec
-from grader.protocol.definitions import TooLarge
-from grader.protocol.keys import MAX_HARD_KEYS, MAX_HARD_WORK, HardKeys
+from grader.protocol.bounds import MAX_HARD_KEYS, MAX_HARD_WORK, HardKeys, TooLarge
 
 PRIME = 2**61 - 1  # whole numbers are hashed modulo this
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from grader.protocol import codec
-from grader.protocol.definitions import Refused, TooLarge
+from grader.protocol.bounds import Refused, TooLarge
 
 BOUNDS = codec.Bounds(1 << 20, 100)
 

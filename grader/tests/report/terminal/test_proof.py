@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.text import Text
 
+from grader.authoring.cases import Planned
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.verify import StageProof
@@ -31,6 +32,7 @@ WEAK = StageProof(
     "s02", "Sums", 2, 4, Tally(1, 1), Tally(2, 2), Tally(3, 3), Tally(5, 6), Tally(4, 6),
     Mutation(12, 1, (SURVIVOR,)), (SHORTFALL,),
 )  # fmt: skip
+PLANNED = Planned(230, {"loops": 12, "einsum": 0}, {"test_a.py::test_trains": 1.249})
 PICTURE = """\
 stage  rows  tests  reference   stub  alternatives  mistakes    named    mutants caught
 s01      12    240      20/20  12/12       100/100   124/124  124/124  1240/1240 100.0%
@@ -65,6 +67,17 @@ def test_it_fits_the_terminal(width: int) -> None:
 def test_at_80_columns_the_table_has_every_number() -> None:
     wide, narrow = (shown(width=width).splitlines()[:3] for width in (120, 80))
     assert [line.split() for line in wide] == [line.split() for line in narrow]
+
+
+def test_what_a_plan_gains_nothing_for_is_listed() -> None:
+    assert shown(replace(GOOD, planned=PLANNED)).splitlines()[2:] == [
+        "",
+        "s01: of 230 planned tests some ask something else",
+        "    12 with loops",
+        "",
+        "s01: tests that could be marked live, since one answer takes them long",
+        "    test_a.py::test_trains: 1.2 s",
+    ]
 
 
 def test_the_table_is_of_one_width() -> None:
@@ -156,6 +169,7 @@ class TestDocument:
             "mistakes": {"good": 124, "total": 124},
             "named": {"good": 124, "total": 124},
             "mistakes_of_robustness": 0,
+            "planned": None,
             "mutants": {"total": 1250, "equivalent": 10, "caught": 1240, "rate": 1.0, "survivors": []},
             "shortfalls": [],
         }
@@ -163,6 +177,11 @@ class TestDocument:
         assert stages[1]["shortfalls"] == [
             {"file": SHORTFALL.place, "message": SHORTFALL.message, "fix": SHORTFALL.fix}
         ]
+
+    def test_how_well_tests_can_be_planned_is_told(self) -> None:
+        (stage,) = proof_document([replace(GOOD, planned=PLANNED)], 1, "0.1.0")["stages"]
+        slow = {"test_a.py::test_trains": 1.25}
+        assert stage["planned"] == {"tests": 230, "strayed": {"loops": 12, "einsum": 0}, "slow": slow}
 
     def test_survivors_are_told_with_line_and_statement(self) -> None:
         (stage,) = proof_document([WEAK], 1, "0.1.0")["stages"]
