@@ -142,10 +142,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         load: bool = True,
         alone: bool = False,
         contract: Contract = NO_CONTRACT,
+        lent: tuple[tuple[str, str, bytes], ...] = (),
     ) -> Learner:
         text = textwrap.dedent(source).encode()
         limits = (call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
-        job = Job(LABEL, text, *limits, packages, alone=alone, contract=contract)
+        job = Job(LABEL, text, *limits, packages, lent, alone=alone, contract=contract)
         process = LearnerProcess(job, tier, tiers.LocalWorkerFactory(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:

@@ -25,7 +25,7 @@ from grader.worker.extended import PLAIN, base_of, members
 
 MOST = 20_000  # things that are looked at; a module that holds more is always taken for changed
 MOST_BYTES = 1 << 20  # of arrays and text
-NOTED_BY_PYTHON = frozenset({"__warningregistry__", "__builtins__"})
+NOTED_BY_PYTHON = frozenset({"__warningregistry__", "__builtins__", "__spec__", "__loader__"})
 CONSTANT = (
     types.ModuleType, types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GenericAlias, types.UnionType, types.CodeType,

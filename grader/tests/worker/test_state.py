@@ -218,3 +218,28 @@ def test_what_cannot_be_told_apart_counts_as_changed(start: Start, held: str) ->
     learner = start(f"{held}\ndef scale(x): return 2 * x\n", "process", call_seconds=SLACK)
     assert changes(learner, "scale")
     learner.process.kill()
+
+
+LENT = b"""
+kept = []
+def keep(x): kept.append(x)
+class Layer:
+    made = 0
+    def scale(self, x): return 2 * x
+    def count(self): Layer.made += 1
+"""
+USES_LENT = """
+import stages.s01_small.lent
+from stages.s01_small.lent import Layer, keep
+def scale(x): return Layer().scale(x)
+def keep_in_it(x): keep(x)
+def count_in_it(x): Layer().count()
+"""
+
+
+@pytest.mark.parametrize("function, left", [("scale", False), ("keep_in_it", True), ("count_in_it", True)])
+def test_modules_of_earlier_stages_are_looked_at_too(start: Start, function: str, left: bool) -> None:
+    lent = (("stages.s01_small.lent", "stages/s01_small/lent.py", LENT),)
+    learner = start(USES_LENT, "process", call_seconds=SLACK, lent=lent)
+    assert changes(learner, function) is left
+    learner.process.kill()
