@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_gradient, unchanged
-from hidden.s17_transformer_blocks.oracles import EXACT, VARIANTS, Array, Params, Variant
+from hidden.s17_transformer_blocks.oracles import EXACT, MET, VARIANTS, Array, Params, Variant
 
 # Shapes of x where (batch, seq, 4) is expected, and of grad_output where (2, 3, 4) is.
 REFUSED = [(4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 5), (2, 3, 1)]
@@ -53,11 +54,15 @@ def check_backward_refusals(layer, rng):
 
 def closest(result: object, output: Callable[[Variant], Array], variants: list[Variant] = VARIANTS) -> Variant:
     """Return the accepted convention whose output comes closest to the result; the first where none can be compared."""
-    expected = {variant: output(variant) for variant in variants}
-    array = result if isinstance(result, np.ndarray) else np.zeros(0)
-    if array.shape != expected[EXACT].shape or array.dtype.kind != "f":
-        return EXACT
-    return min(variants, key=lambda variant: float(np.nan_to_num(np.abs(array - expected[variant]), nan=np.inf).max()))
+    array, off = result if isinstance(result, np.ndarray) else np.zeros(0), {}
+    for variant in variants:
+        expected = output(variant)
+        if array.shape != expected.shape or array.dtype.kind != "f":
+            return EXACT
+        off[variant] = float(np.nan_to_num(np.abs(array - expected), nan=np.inf).max())
+        if off[variant] <= MET * np.abs(expected).max():
+            return variant
+    return min(off, key=lambda variant: off[variant])
 
 
 def assert_output(
@@ -65,6 +70,7 @@ def assert_output(
 ) -> Variant:
     """Assert that the result is the output by one of the accepted conventions; return which."""
     __tracebackhide__ = True
+    output = functools.cache(output)
     variant = closest(result, output)
     assert_array(result, output(variant), name=name, axes=axes)
     return variant

@@ -31,6 +31,7 @@ class Variant(NamedTuple):
 
 VARIANTS = [Variant(*flags) for flags in itertools.product((False, True), repeat=2)]
 EXACT = VARIANTS[0]
+MET = 1e-10  # how near an output meets a convention, so that no other is worked out
 
 
 def gelu(x: Array, tanh: bool = False) -> Array:

@@ -35,9 +35,9 @@ def read(data):
     return ids, real
 
 
-def loss_of(learner, model, ids, real):
+def loss_of(learner, forward, ids, real):
     """Return the loss of every token but the first, worked out here from the logits, and the learner's gradient."""
-    logits = model.forward(ids[:, :-1])
+    logits = forward(ids[:, :-1])
     assert_shape(logits, (*ids[:, 1:].shape, TOKENS), name="logits")
     _, grad = learner.cross_entropy_loss(logits, ids[:, 1:], real[:, 1:])
     assert_shape(grad, logits.shape, name="grad_logits")
@@ -47,50 +47,47 @@ def loss_of(learner, model, ids, real):
     return float(np.mean((totals - chosen)[real[:, 1:]])), grad
 
 
-def step(learner, model, params, moments, number, ids, real):
-    """Take one step of Adam, which changes params and moments and sets the model; return the loss before it."""
-    loss, grad_logits = loss_of(learner, model, ids, real)
-    model.backward(grad_logits)
-    grads, rate = model.grads, RATE * min(1, number / 10) * (1 - 0.9 * number / STEPS)
-    assert_equal(sorted(grads), sorted(params), name="names of grads")
-    for name, grad in grads.items():
-        mean, square = moments.get(name, (0, 0))
-        moments[name] = mean, square = 0.9 * mean + 0.1 * grad, 0.98 * square + 0.02 * grad**2
-        size = np.sqrt(square / (1 - 0.98**number)) + 1e-8
-        params[name] = params[name] - rate * mean / (1 - 0.9**number) / size
-    model.params = params
-    return loss
-
-
 @pytest.mark.parametrize("group", ["token_embedding", "position_embedding", "blocks.0", "blocks.1", "norm"])
 def test_small_steps_pay_what_their_gradients_promise(learner, rng, data, group):
     ids, real = (array[rng.integers(0, TRAINING, size=3), :7] for array in read(data))
     model = learner.GPT(TOKENS, 6, 2, 6, 2, rng)
     params = model.params
     for name in ("first", "second"):
-        loss, grad = loss_of(learner, model, ids, real)
+        loss, grad = loss_of(learner, model.forward, ids, real)
         model.backward(grad)
         chosen = {key: value for key, value in model.grads.items() if key.startswith(group)}
         steepness = float(sum((value**2).sum() for value in chosen.values()))
         assert_equal(steepness > 1e-9, True, name=f"whether the gradients of {group} are anything but zero")
         params = {**params, **{key: params[key] - PROMISE / steepness * value for key, value in chosen.items()}}
         model.params = params
-        gain = (loss - loss_of(learner, model, ids, real)[0]) / PROMISE
+        gain = (loss - loss_of(learner, model.forward, ids, real)[0]) / PROMISE
         assert_array(gain, 1.0, rtol=0.02, name=f"gain of the {name} step on {group}, as a share of what was promised")
 
 
 def perplexity_on(learner, model, ids, real, part):
     """Return the perplexity of a model on a part of the sentences."""
-    return float(np.exp(loss_of(learner, model, ids[part], real[part])[0]))
+    return float(np.exp(loss_of(learner, model.forward, ids[part], real[part])[0]))
 
 
 def trained(learner, rng, ids, real):
-    """Return a new model after its training."""
+    """Return a new model after its training by Adam."""
     model = learner.GPT(TOKENS, ids.shape[1] - 1, 1, 24, 8, rng)
-    params, moments, losses = model.params, {}, []
+    forward, backward, params = model.forward, model.backward, model.params
+    moments, losses = {}, []
     while len(losses) < STEPS and (len(losses) < LATEST or np.mean(losses[-LATEST:]) > LEARNT):
-        rows = rng.integers(0, TRAINING, size=BATCH)
-        losses.append(step(learner, model, params, moments, len(losses) + 1, ids[rows], real[rows]))
+        rows, number = rng.integers(0, TRAINING, size=BATCH), len(losses) + 1
+        longest = int(real[rows].sum(axis=1).max())  # padding behind all of them teaches nothing
+        loss, grad_logits = loss_of(learner, forward, ids[rows, :longest], real[rows, :longest])
+        losses.append(loss)
+        backward(grad_logits)
+        grads, rate = model.grads, RATE * min(1, number / 10) * (1 - 0.9 * number / STEPS)
+        assert_equal(sorted(grads), sorted(params), name="names of grads")
+        for name, grad in grads.items():
+            mean, square = moments.get(name, (0, 0))
+            moments[name] = mean, square = 0.9 * mean + 0.1 * grad, 0.98 * square + 0.02 * grad**2
+            size = np.sqrt(square / (1 - 0.98**number)) + 1e-8
+            params[name] = params[name] - rate * mean / (1 - 0.9**number) / size
+        model.params = params
     return model
 
 

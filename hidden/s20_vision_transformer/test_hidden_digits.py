@@ -29,12 +29,12 @@ def cross_entropy(logits, digits):
     return -np.mean(np.log((shares * hits).sum(axis=-1))), (shares - hits) / len(digits)
 
 
-def gradients(vit, images, digits, params):
-    """Return the loss, and the gradient of each parameter."""
-    logits = vit.forward(images)
+def gradients(vit, forward, backward, images, digits, params):
+    """Return the loss, and the gradient of each parameter, by a model's forward and backward."""
+    logits = forward(images)
     assert_shape(logits, (len(images), 10), name="logits")
     loss, grad = cross_entropy(logits, digits)
-    vit.backward(grad)
+    backward(grad)
     grads = vit.grads
     assert_equal(set(grads) == set(params), True, name="whether there is a gradient for each parameter")
     return loss, grads
@@ -49,7 +49,7 @@ def test_small_steps_pay_what_their_gradients_promise(learner, rng, data, group)
     vit, params = learner.ViT(*sizes, rng=np.random.default_rng(0)), draw(rng, sizes)
     vit.load(params)
     for name in ("first", "second"):
-        loss, grads = gradients(vit, images, digits, params)
+        loss, grads = gradients(vit, vit.forward, vit.backward, images, digits, params)
         own = {key: grad for key, grad in grads.items() if key.startswith(group)}
         steepness = float(sum((grad**2).sum() for grad in own.values()))
         assert_equal(steepness > 1e-9, True, name=f"whether the gradients of {group} are anything but zero")
@@ -67,11 +67,12 @@ def test_digits_that_were_held_out_are_recognised(learner, rng, data):
     params = vit.params
     params["positions"] = rng.normal(size=params["positions"].shape) / 2
     vit.load(params)
+    forward, backward, load = vit.forward, vit.backward, vit.load
     first, second, average, order = {}, {}, params, []
     for step in range(1, STEPS + 1):
         order = order if len(order) >= BATCH else list(rng.permutation(training))
         batch, order = order[:BATCH], order[BATCH:]
-        _, grads = gradients(vit, images[batch], digits[batch], params)
+        _, grads = gradients(vit, forward, backward, images[batch], digits[batch], params)
         rate = RATE * min(1, step / 10) * (1 - 0.95 * step / STEPS)
         changed = {}
         for key, grad in grads.items():  # AdamW
@@ -82,8 +83,8 @@ def test_digits_that_were_held_out_are_recognised(learner, rng, data):
             changed[key] = kept - rate * first[key] / (1 - 0.9**step) / size
         params = changed
         average = {key: 0.95 * average[key] + 0.05 * value for key, value in params.items()}
-        vit.load(params)
-    vit.load(average)
+        load(params)
+    load(average)
     logits = vit.forward(images[held_out])
     assert_shape(logits, (int(held_out.sum()), 10), name="logits of the digits that were held out")
     right = float(np.mean(logits.argmax(axis=-1) == digits[held_out]))

@@ -390,14 +390,14 @@ class TestTraining:
         images, shown = digits(data("digits.txt"))
         held_out = np.arange(len(images)) % 5 == 0
         vit = learner.ViT((1, 8, 8), 4, 10, 24, 1, 2, mlp_ratio=1.0, rng=rng)
-        params = vit.params
+        params, forward, backward, load = vit.params, vit.forward, vit.backward, vit.load
         mean, square = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0)
         for step in range(1, 101):
             batch = rng.choice(np.flatnonzero(~held_out), size=64, replace=False)
-            logits = vit.forward(images[batch])
+            logits = forward(images[batch])
             powers = np.exp(plain_array(logits) - plain_array(logits).max(axis=-1, keepdims=True))
             shares = powers / powers.sum(axis=-1, keepdims=True)
-            vit.backward((shares - np.eye(10)[shown[batch]]) / 64)  # of the cross-entropy
+            backward((shares - np.eye(10)[shown[batch]]) / 64)  # of the cross-entropy
             grads = vit.grads
             assert_equal(sorted(grads), sorted(params), name="names of grads")
             for name, value in grads.items():
@@ -405,6 +405,6 @@ class TestTraining:
                 square[name] = 0.98 * square[name] + 0.02 * value**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
                 params[name] = params[name] - 0.01 * (1 - step / 110) * mean[name] / (1 - 0.9**step) / size
-            vit.load(params)
+            load(params)
         right = float(np.mean(plain_array(vit.forward(images[held_out])).argmax(axis=-1) == shown[held_out]))
         assert_equal(right > 0.7, True, name=f"whether more than 70% of the digits are right ({right:.0%} are)")
