@@ -37,6 +37,11 @@ class TestPredictAnySamples:
         result = learner.predict(X, weights, 0.5)
         assert_array(result, predictions(X, weights, 0.5), dtype="float32", terms=4)
 
+    @pytest.mark.dtype
+    def test_predictions_of_whole_numbers_keep_their_fractions(self, learner, rng):
+        X, weights = rng.integers(-9, 10, (5, 3)), rng.integers(-9, 10, 3)
+        assert_array(learner.predict(X, weights, 0.5), predictions(X, weights, 0.5), terms=4)
+
     @pytest.mark.refusals
     def test_tables_and_weights_that_do_not_fit_are_refused(self, learner, rng):
         for table, weights in (((4, 3), (4,)), ((4, 3), (3, 1)), ((4, 3), (1,)), ((3,), (3,)), ((2, 4, 3), (3,))):
@@ -100,6 +105,15 @@ class TestGradientOfAnyModel:
         X, y = (each.astype(np.float32) for each in draw(rng, 6, 3))
         grad_weights, _ = unpack(learner.mse_gradient(X, y, y[::-1].copy()), "grad_weights", "grad_bias")
         assert_array(grad_weights, gradient(X, y, y[::-1])[0], name="grad_weights", dtype="float32", terms=6)
+
+    @pytest.mark.dtype
+    def test_gradient_of_whole_numbers_keeps_its_fractions(self, learner, rng):
+        X, y = rng.integers(1, 7, (7, 3)), rng.integers(-9, 10, 7)
+        y_pred = y + rng.permutation(np.eye(7, dtype=np.int64)[0])  # so that every slope is some sevenths
+        grad_weights, grad_bias = unpack(learner.mse_gradient(X, y, y_pred), "grad_weights", "grad_bias")
+        expected = gradient(X, y, y_pred)
+        assert_array(grad_weights, expected[0], name="grad_weights", terms=7)
+        assert_array(grad_bias, expected[1], name="grad_bias", terms=7)
 
     @pytest.mark.refusals
     def test_gradient_of_unsuitable_shapes_is_refused(self, learner, rng):
