@@ -1184,3 +1184,23 @@ def weights_before_bias(X, y, num_classes, learning_rate, num_iterations, right=
         bias = bias - learning_rate * cross_entropy_gradient(X @ weights + bias, y).sum(axis=0)
         losses.append(cross_entropy(X @ weights + bias, y))
     return weights, bias, losses
+
+
+@mistake(
+    criterion="arrays",
+    replaces="binary_cross_entropy_gradient",
+    text="The slopes were put into an array of the dtype of the logits: of whole numbers, every fraction is cut off.",
+    fix="np.zeros_like(logits) holds integers where logits does: give it dtype=float, or calculate with whole arrays.",
+)
+def binary_gradient_in_the_dtype_of_logits(logits, targets, right=binary_cross_entropy_gradient):
+    return right(logits, targets).astype(logits.dtype)
+
+
+@mistake(
+    criterion="arrays",
+    replaces="cross_entropy_gradient",
+    text="The slopes were put into an array of the dtype of the logits: of whole numbers, every fraction is cut off.",
+    fix="np.zeros_like(logits) holds integers where logits does: give it dtype=float, or calculate with whole arrays.",
+)
+def gradient_in_the_dtype_of_logits(logits, targets, right=cross_entropy_gradient):
+    return right(logits, targets).astype(logits.dtype)

@@ -53,6 +53,15 @@ class TestArraysOfEveryKind:
         assert_array(learner.log_softmax(z.copy()), expected, name="log_softmax", dtype="float32")
 
     @pytest.mark.dtype
+    def test_losses_and_gradients_of_whole_numbers(self, learner, rng):
+        z, y = rng.integers(-3, 4, (6, 4)), draw_classes(rng, 6, 4)
+        assert_array(learner.cross_entropy(z, y), oracles.loss(z, y), name="cross_entropy")
+        assert_array(learner.cross_entropy_gradient(z, y), oracles.gradient(z, y), name="gradient")
+        z, y = z[:, 0], draw_classes(rng, 6, 2)
+        assert_array(learner.binary_cross_entropy(z, y), oracles.binary_loss(z, y), name="binary_cross_entropy")
+        assert_array(learner.binary_cross_entropy_gradient(z, y), oracles.binary_gradient(z, y), name="binary gradient")
+
+    @pytest.mark.dtype
     def test_losses_and_gradients_in_single_precision(self, learner, rng):
         z, y = draw_logits(rng, 6, 4).astype(np.float32), draw_classes(rng, 6, 4)
         assert_array(learner.cross_entropy(z.copy(), y), oracles.loss(z, y), rtol=SINGLE, name="loss")
