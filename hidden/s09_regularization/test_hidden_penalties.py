@@ -48,6 +48,12 @@ class TestRidgePenaltyOfAnyWeights:
         weights = draw_weights(rng, 4).astype(np.float32)
         assert_array(learner.ridge_gradient(weights, 0.75), 1.5 * weights, dtype="float32")
 
+    @pytest.mark.dtype
+    def test_whole_weights_have_a_charge_with_fractions(self, learner, rng):
+        weights = rng.permutation([-3, -1, 2, 5])
+        assert_array(learner.ridge_penalty(weights, 0.3), 0.3 * 39, name="ridge_penalty")
+        assert_array(learner.ridge_gradient(weights, 0.3), 0.6 * weights, name="ridge_gradient")
+
 
 @pytest.mark.criterion("lasso-penalty")
 class TestLassoPenaltyOfAnyWeights:
@@ -67,6 +73,10 @@ class TestLassoPenaltyOfAnyWeights:
         weights = draw_weights(rng, 4)
         with pytest.raises(ValueError):
             learner.lasso_penalty(weights, -float(rng.uniform(1e-6, 0.1)))
+
+    @pytest.mark.dtype
+    def test_whole_weights_have_a_lasso_penalty_with_fractions(self, learner, rng):
+        assert_array(learner.lasso_penalty(rng.permutation([-3, -1, 2, 5]), 0.3), 0.3 * 11)
 
 
 @pytest.mark.criterion("soft-threshold")
@@ -104,6 +114,11 @@ class TestSoftThresholdOfAnyNumbers:
         expected = np.array([shrunk(each, 0.5) for each in single.tolist()], np.float32)
         assert_array(learner.soft_threshold(single, 0.5), expected, dtype="float32")
 
+    @pytest.mark.dtype
+    def test_whole_numbers_are_shrunk_by_a_fraction(self, learner, rng):
+        z = rng.permutation([-3, -1, 0, 2, 5])
+        assert_array(learner.soft_threshold(z, 0.25), np.array([shrunk(each, 0.25) for each in z.tolist()]))
+
     @pytest.mark.refusals
     def test_threshold_below_zero_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
@@ -140,6 +155,12 @@ class TestElasticNetOfAnyWeights:
         expected = np.array([0.0 if w == 0 else 0.75 * math.copysign(1, w) + 0.5 * w for w in weights.tolist()])
         assert_array(learner.elastic_net_gradient(weights, 1.0, 0.75), expected)
         assert_array(learner.elastic_net_gradient(weights, 0.0, 0.75), np.zeros(5))
+
+    @pytest.mark.dtype
+    def test_mixture_of_whole_weights(self, learner, rng):
+        weights = rng.permutation([-3, -1, 0, 2, 5])
+        expected = 0.75 * np.sign(weights) + 0.5 * weights
+        assert_array(learner.elastic_net_gradient(weights, 1.0, 0.75), expected)
 
     @pytest.mark.dtype
     def test_mixture_in_single_precision(self, learner, rng):

@@ -12,7 +12,7 @@ def _expect(holds, what):
 
 def _each(function, values):
     flat = [function(value) for value in values.ravel().tolist()]
-    return np.array(flat, values.dtype).reshape(values.shape)
+    return np.array(flat, np.result_type(values, 1.0)).reshape(values.shape)
 
 
 def ridge_penalty(weights, alpha):
