@@ -85,7 +85,7 @@ def pool(x: Array, size: int, stride: int, reduce: Callable[..., Any]) -> Array:
 
 def max_pool_gradient(grad: Array, x: Array, size: int, stride: int) -> Array:
     """Return the gradient of x, looking for each window's largest number by hand."""
-    result = np.zeros_like(x)
+    result = np.zeros_like(x, dtype=np.result_type(x, grad))
     for n, c, line, place in np.ndindex(grad.shape):
         window = [(line * stride + p, place * stride + q) for p in range(size) for q in range(size)]
         best = max(window, key=lambda at: x[n, c, *at])  # the first of equals
@@ -95,7 +95,7 @@ def max_pool_gradient(grad: Array, x: Array, size: int, stride: int) -> Array:
 
 def avg_pool_gradient(grad: Array, x: Array, size: int, stride: int) -> Array:
     """Return the gradient of x, each window's shared out."""
-    result = np.zeros_like(x)
+    result = np.zeros_like(x, dtype=np.result_type(x, grad))
     for line, place in np.ndindex(grad.shape[2:]):
         i, j = line * stride, place * stride
         result[:, :, i : i + size, j : j + size] += grad[:, :, line, place, None, None] / (size * size)

@@ -105,6 +105,15 @@ class TestMaxPool2dBackward:
         grad_x = learner.max_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, 2, 2), dtype=np.float32, name="grad_x")
 
+    @pytest.mark.dtype
+    def test_gradients_of_whole_numbers_keep_their_fractions(self, learner, rng):
+        x = oracles.draw_distinct(rng, (2, 3, 4, 6))
+        x = x.ravel().argsort().argsort().reshape(x.shape)  # whole numbers in the same order
+        _, cache = unpack(learner.max_pool2d_forward(x), "out", "cache")
+        grad_output = rng.normal(size=(2, 3, 2, 3))
+        grad_x = learner.max_pool2d_backward(grad_output, cache)
+        assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, 2, 2), name="grad_x")
+
     @pytest.mark.refusals
     def test_max_pooling_refuses_gradients_of_other_shapes(self, learner):
         for shape in OTHER_SHAPES:
@@ -159,6 +168,16 @@ class TestAvgPool2d:
         grad_output = rng.normal(size=(2, 3, 2, 3)).astype(np.float32)
         grad_x = learner.avg_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.avg_pool_gradient(grad_output, x, 2, 2), dtype=np.float32, name="grad_x")
+
+    @pytest.mark.dtype
+    def test_averages_of_whole_numbers_keep_their_fractions(self, learner, rng):
+        x = rng.integers(0, 256, size=(2, 3, 4, 6))
+        x[0, 0, 0, 0] += 1 - x[0, 0, :2, :2].sum() % 2  # one sum at least is odd
+        out, cache = unpack(learner.avg_pool2d_forward(x), "out", "cache")
+        assert_array(out, oracles.pool(x, 2, 2, np.mean), name="out")
+        grad_output = rng.normal(size=(2, 3, 2, 3))
+        grad_x = learner.avg_pool2d_backward(grad_output, cache)
+        assert_array(grad_x, oracles.avg_pool_gradient(grad_output, x, 2, 2), terms=9, name="grad_x")
 
     @pytest.mark.refusals
     def test_average_pooling_refuses_gradients_of_other_shapes(self, learner):

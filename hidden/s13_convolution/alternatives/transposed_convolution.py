@@ -105,9 +105,10 @@ def avg_pool2d_forward(x, pool_size=2, stride=None):
     stride = pool_size if stride is None else stride
     if x.ndim != 4 or pool_size < 1:
         raise ValueError(f"expected four axes and pool_size of 1 or more, got {x.shape} and {pool_size}")
-    kernel = np.full((1, 1, pool_size, pool_size), 1 / pool_size**2, dtype=x.dtype)
+    dtype = np.result_type(x, 1.0)  # of whole numbers: float64
+    kernel = np.full((1, 1, pool_size, pool_size), 1 / pool_size**2, dtype=dtype)
     maps = x.reshape(-1, 1, *x.shape[2:])
-    out, kept = conv2d_forward(maps, kernel, np.zeros(1, dtype=x.dtype), stride)
+    out, kept = conv2d_forward(maps, kernel, np.zeros(1, dtype=dtype), stride)
     return out.reshape(*x.shape[:2], *out.shape[2:]), (kept, x.shape)
 
 
