@@ -120,6 +120,11 @@ class TestLoss:
         assert_array(learner.compute_loss(logits, targets), expected)
 
     @pytest.mark.dtype
+    def test_whole_logits_have_a_loss_with_fractions(self, learner, rng):
+        logits, targets = rng.integers(-2, 3, size=(5, 3)), rng.integers(0, 3, size=5)
+        assert_array(learner.compute_loss(logits, targets), oracles.loss(logits, targets))
+
+    @pytest.mark.dtype
     def test_whole_floats_are_classes(self, learner, rng):
         logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3
         assert_array(learner.compute_loss(logits, targets.astype(float)), oracles.loss(logits, targets))
@@ -155,6 +160,11 @@ class TestLossGradient:
         logits, targets = rng.normal(size=(4, 3)) * 1e3 + 1e3, rng.integers(0, 3, size=4)
         result = learner.compute_loss_gradient(logits, targets)
         assert_array(result, oracles.loss_gradient(logits, targets))
+
+    @pytest.mark.dtype
+    def test_whole_logits_have_a_gradient_with_fractions(self, learner, rng):
+        logits, targets = rng.integers(-2, 3, size=(5, 3)), rng.integers(0, 3, size=5)
+        assert_array(learner.compute_loss_gradient(logits, targets), oracles.loss_gradient(logits, targets))
 
     @pytest.mark.dtype
     def test_whole_floats_are_classes(self, learner, rng):

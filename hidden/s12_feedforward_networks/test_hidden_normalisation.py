@@ -60,6 +60,15 @@ class TestBatchNormTraining:
         assert_either(output, lambda variant: oracles.batch_norm(x, p, None, variant))
 
     @pytest.mark.dtype
+    def test_whole_numbers_keep_their_fractions(self, learner, rng):
+        x, (p, fixed) = rng.integers(-20, 21, size=(6, 3)), oracles.draw_norm(rng, 3)
+        x[:2] = [[0, 1, 2], [5, 7, 9]]  # no feature is constant
+        output, mean, var, _ = normalise(learner, x, p, fixed, True)
+        assert_either(output, lambda variant: oracles.batch_norm(x, p, None, variant))
+        for name, value in (("running_mean", mean), ("running_var", var)):
+            assert_either(value, lambda v, name=name: oracles.running(x, fixed, v)[name], name=name)
+
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, (p, fixed) = oracles.draw_batch(rng, 6, 3), oracles.draw_norm(rng, 3)
         output, mean, var, _ = normalise(learner, x.astype(np.float32), single(p), single(fixed), True)

@@ -91,7 +91,8 @@ def batch_norm_forward(x, gamma, beta, running_mean, running_var, training, mome
         return normalized * gamma + beta, running_mean, running_var, (normalized, gamma * factor, back, None)
     if len(x) < 2:
         raise ValueError("x: expected 2 samples or more")
-    center = np.eye(len(x), dtype=x.dtype) - x.dtype.type(1 / len(x))  # the matrix that subtracts the mean
+    kind = np.result_type(x, 1.0)  # of whole numbers: float64
+    center = np.eye(len(x), dtype=kind) - kind.type(1 / len(x))  # the matrix that subtracts the mean
     mean = x.mean(axis=0)
     centered = x - mean
     deviation = np.sqrt((centered * centered).mean(axis=0))

@@ -161,7 +161,7 @@ def compute_loss(logits, targets):
 
 def compute_loss_gradient(logits, targets):
     _check(logits, targets)
-    grad = np.empty_like(logits)
+    grad = np.empty_like(logits, dtype=np.result_type(logits, 1.0))
     for i, (row, target) in enumerate(zip(logits, targets, strict=True)):
         powers = np.exp(row - row.max())
         grad[i] = powers / powers.sum()

@@ -176,13 +176,13 @@ def _loss_and_gradient(logits, targets):
     logs = tape.record(np.log(totals)[:, 0], (shifted, lambda g: g[:, None] * powers / totals))
 
     def spread(g):
-        whole = np.zeros_like(logits)
+        whole = np.zeros_like(logits, dtype=g.dtype)
         whole[rows, targets] = g
         return whole
 
     own = tape.record(tape.values[shifted][rows, targets], (shifted, spread))
     result = tape.mean(tape.add(logs, own, -1))
-    found = tape.gradients(result, np.ones((), dtype=logits.dtype))
+    found = tape.gradients(result, np.ones((), dtype=tape.values[result].dtype))
     return tape.values[result], found[0]
 
 
