@@ -15,7 +15,7 @@ from grader.kinds import Status as Status
 class Diagnosis:
     """What explains a wrong answer: its id, the row that it fails, and what a learner reads.
 
-    declared says that it stands in the course's mistakes.py, so that its text holds nothing of the reference or of a
+    declared says that it is a known mistake of the course, so that its text holds nothing of the reference or of a
     test's inputs; what the grader found by itself may.
     """
 

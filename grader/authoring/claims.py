@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.authoring.estimate import estimate
-from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.answers import PATCHES, WRITTEN, hidden_folder, load_mistakes, module_from, reference_source
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.course.uses import serving_stage
@@ -50,7 +50,8 @@ def claims(stage: Stage, in_mistakes: bool = True) -> Iterator[Shortfall]:
 
 def _require_python(stage: Stage) -> None:
     hidden = hidden_folder(stage)
-    files = [(in_hidden(stage, file), hidden / file) for file in ("solution.py", "mistakes.py")]
+    written = [] if mistakes_file(stage) == PATCHES and not (hidden / WRITTEN).is_file() else [WRITTEN]
+    files = [(in_hidden(stage, file), hidden / file) for file in ("solution.py", *written)]
     files += [(in_hidden(stage, f"alternatives/{file.name}"), file) for file in alternative_files(stage)]
     for place, file in [*files, *((test_place(stage, file), file) for file in test_files(stage))]:
         try:
@@ -160,17 +161,24 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     known = load_mistakes(stage)
     rows, defined = {row.id for row in stage.criteria}, _definitions(stage)
     for mistake in known:
-        place = in_hidden(stage, "mistakes.py", mistake.line)
+        place = in_hidden(stage, mistake.file, mistake.line)
         if mistake.criterion not in rows:
-            yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "fix criterion=")
+            message = f"{mistake.id}: no row is called {mistake.criterion}"
+            yield Shortfall(stage.id, place, message, "name one of stage.toml")
         if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"
-            yield Shortfall(stage.id, place, message, "fix replaces=")
+            yield Shortfall(stage.id, place, message, "name a function, a class or a method of it")
     counts = Counter(mistake.criterion for mistake in known)
     for row in stage.criteria:
         if counts[row.id] < LEAST:
             message = f"row {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
-            yield Shortfall(stage.id, in_hidden(stage, "mistakes.py"), message, "add what people get wrong there")
+            place = in_hidden(stage, mistakes_file(stage))
+            yield Shortfall(stage.id, place, message, "add what people get wrong there")
+
+
+def mistakes_file(stage: Stage) -> str:
+    """Return the file that a new known mistake of a stage goes into: the patches, where there are any."""
+    return PATCHES if (hidden_folder(stage) / PATCHES).is_file() else WRITTEN
 
 
 def _alternatives(stage: Stage) -> Iterator[Shortfall]:
@@ -212,8 +220,8 @@ def place_of(stage: Stage, name: str) -> str:
     """Return the file that holds a case: the solution, the stub, an alternative, or a mistake with its line."""
     kind, _, which = name.partition("/")
     if kind == "mistakes":
-        lines = {mistake.id: mistake.line for mistake in load_mistakes(stage)}
-        return in_hidden(stage, "mistakes.py", lines.get(which))
+        places = {mistake.id: (mistake.file, mistake.line) for mistake in load_mistakes(stage)}
+        return in_hidden(stage, *places.get(which, (mistakes_file(stage), None)))
     if kind == "stub":
         return in_stage(stage, stage.module)
     return in_hidden(stage, f"{name}.py" if kind == "alternatives" else "solution.py")

@@ -156,7 +156,7 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
         named += bool(own) and not complaints and not misnamed
         for seed, (message, fix) in (complaints or misnamed)[:1]:
             text = f"{mistake.id} {message} (seed {seed})"
-            shortfalls.append(Shortfall(stage.id, in_hidden(stage, "mistakes.py", mistake.line), text, fix))
+            shortfalls.append(Shortfall(stage.id, in_hidden(stage, mistake.file, mistake.line), text, fix))
     return Tally(caught, len(known)), Tally(named, len(known)), shortfalls
 
 

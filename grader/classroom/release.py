@@ -16,7 +16,7 @@ from grader.capstone.plan import has_capstone, read_plan
 from grader.classroom.leaks import leaks
 from grader.classroom.pages import linked
 from grader.classroom.paperwork import paperwork
-from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
+from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
 from grader.course.data import FOLDER, data_beside
 from grader.course.sealed import SHIPPED_KEY
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
@@ -129,7 +129,7 @@ def _capstone(course: Course, stages: tuple[Stage, ...]) -> dict[str, Path]:
 def sealed(stage: Stage, key: SealKey) -> bytes:
     """Return a stage's bundle: all of its hidden files and answers, and its public tests and manifest."""
     hidden, tests = hidden_folder(stage), stage.tests_path
-    paths = sorted([*hidden.glob("*.py"), *(hidden / ALTERNATIVES).glob("*.py")])
+    paths = sorted([*hidden.glob("*.py"), *hidden.glob(PATCHES), *(hidden / ALTERNATIVES).glob("*.py")])
     content = Content(
         {path.relative_to(hidden).as_posix(): _read(path).decode() for path in paths},
         {path.name: _read(path).decode() for path in sorted(tests.glob("test_*.py"))},

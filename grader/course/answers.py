@@ -1,24 +1,33 @@
-"""The answers of a stage: its reference solution, and the known wrong ones that mistakes.py declares."""
+"""The answers of a stage: its reference solution, and the known wrong ones.
+
+A known mistake that is a small change of the reference is a patch of it in mistakes.toml; what needs code of its own is
+a function in mistakes.py. A stage has either file, or both.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from grader.course.patches import KEBAB, definitions, patch_in
+from grader.course.root import parsed
 from grader.course.sealed import is_sealed, opened, stub
 from grader.course.stage import Stage
 from grader.course.stub import stub_of
+from grader.course.table import Table, did_you_mean
 from grader.errors import CourseError
 
 Wrong = TypeVar("Wrong")
 ALTERNATIVES = "alternatives/"
 FIELDS = ("criterion", "replaces", "text", "fix")
+PATCHES, WRITTEN = "mistakes.toml", "mistakes.py"
 
 
 def mistake(*, criterion: str, replaces: str, text: str, fix: str) -> Callable[[Wrong], Wrong]:
@@ -33,7 +42,7 @@ def mistake(*, criterion: str, replaces: str, text: str, fix: str) -> Callable[[
 
 @dataclass(frozen=True)
 class Mistake:
-    """One known wrong answer; source is its definition and the assignment that puts it in place."""
+    """One known wrong answer; source, run after the reference, puts it in place. file and line say where it stands."""
 
     id: str
     criterion: str
@@ -42,6 +51,7 @@ class Mistake:
     fix: str
     source: str
     line: int = 0
+    file: str = WRITTEN
 
 
 def hidden_folder(stage: Stage) -> Path:
@@ -73,7 +83,13 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
 
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:
     """Return the known mistakes of a stage; CourseError names each declaration that is not one."""
-    return _known(_text(stage, "mistakes.py"), f"{stage.name}/mistakes.py")
+    patches = _text(stage, PATCHES) if _has(stage, PATCHES) else None
+    written = _text(stage, WRITTEN) if patches is None or _has(stage, WRITTEN) else None
+    return _known(patches, written, reference_source(stage) if patches is not None else "", stage.name)
+
+
+def _has(stage: Stage, name: str) -> bool:
+    return name in opened(stage).hidden if is_sealed(stage) else (hidden_folder(stage) / name).is_file()
 
 
 def _text(stage: Stage, name: str) -> str:
@@ -89,20 +105,76 @@ def _text(stage: Stage, name: str) -> str:
 
 
 @lru_cache(2)  # of the stage that is graded again and again
-def _known(text: str, file: str) -> tuple[Mistake, ...]:
-    return tuple(_declared(text, file))
+def _known(patches: str | None, written: str | None, reference: str, stage: str) -> tuple[Mistake, ...]:
+    found = [] if patches is None else [*_patched(patches, reference, f"{stage}/{PATCHES}")]
+    found += [] if written is None else _declared(written, f"{stage}/{WRITTEN}")
+    lines: dict[str, Mistake] = {}
+    for each in found:
+        if (other := lines.setdefault(each.id, each)) is not each:
+            place = f"{stage}/{each.file}:{each.line}"
+            raise CourseError(f"{place}: {each.id} is declared in {other.file}, line {other.line}, too")
+    return tuple(found)
+
+
+def _patched(text: str, reference: str, file: str) -> Iterator[Mistake]:
+    """Yield the mistakes of a text in TOML, whose tables are [criterion.function.id]; CourseError lists what is wrong.
+
+    A name with a dot stands in quotation marks, as in [forward."Layer.forward".bias-forgotten].
+    """
+    wrong: list[str] = []
+    known = definitions(reference)
+    lines = {line.strip().removesuffix("]").rpartition(".")[2]: at for at, line in enumerate(text.split("\n"), 1)}
+    top = Table(parsed(text, file), f"{file}: ", wrong)
+    found = []
+    for criterion in top.values:
+        of_row = top.table(criterion)
+        for replaces in of_row.values:
+            of_function = of_row.table(replaces)
+            for name in of_function.values:
+                entry = of_function.table(name)
+                if any(isinstance(value, dict) for value in entry.values.values()):
+                    quoted = f'[{criterion}."{replaces}.{name}".{next(iter(entry.values))}]'
+                    of_function.wrong(name, f"is no mistake; a name with a dot is quoted, as in {quoted}")
+                    continue
+                if not KEBAB[0].fullmatch(name):
+                    of_function.wrong(name, f"is not {KEBAB[1]}; tables are [criterion.function.id]")
+                elif (patched := _entry(entry, name, replaces, known)) is not None:
+                    said = entry.text("text"), entry.text("fix")
+                    found.append(Mistake(name, criterion, replaces, *said, patched, lines.get(name, 0), PATCHES))
+                entry.close()
+    if wrong:
+        raise CourseError("\n".join(wrong))
+    yield from found
+
+
+def _entry(entry: Table, name: str, replaces: str, known: Mapping[str, str]) -> str | None:
+    """Return what puts a patched definition in place of the reference's; None where that is noted as wrong.
+
+    It is the definition of what the mistake replaces, or, with the key `in`, of a helper or a class behind it.
+    """
+    entry.knows("text", "fix")
+    target = entry.text("in") if "in" in entry.values else replaces
+    patch = patch_in(entry)
+    if target not in known:
+        entry.wrong("in", f"the solution does not define {target}{did_you_mean(target, known)}")
+        return None
+    text = patch.applied(known[target], f"{target} of solution.py, docstrings left out")
+    owner, _, method = target.rpartition(".")
+    if not owner:
+        return f"{text}\n"
+    if "super()" in text:
+        entry.wrong("find", f"{target} calls super(): write in = {owner!r}, and find it in the whole class")
+    function = name.replace("-", "_")
+    renamed = re.sub(rf"^def {method}\b", f"def {function}", text, count=1, flags=re.MULTILINE)
+    return f"{renamed}\n\n\n{target} = {function}\n"
 
 
 def _declared(text: str, file: str) -> Iterator[Mistake]:
-    seen: dict[str, int] = {}
     lines = text.split("\n")
     for node in ast.parse(text).body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or not node.decorator_list:
             continue
         fields = _fields(node.decorator_list[0], f"{file}:{node.lineno}")
-        if node.name in seen:
-            raise CourseError(f"{file}:{node.lineno}: {node.name} is declared in line {seen[node.name]} too")
-        seen[node.name] = node.lineno
         definition = "\n".join(lines[node.lineno - 1 : node.end_lineno])  # without its decorators
         source = f"{definition}\n\n\n{fields['replaces']} = {node.name}\n"
         yield Mistake(node.name.replace("_", "-"), **fields, source=source, line=node.lineno)

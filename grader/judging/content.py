@@ -60,7 +60,7 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
     others = {
         f"{package}.{name.removesuffix('.py')}": text
         for name, text in content.hidden.items()
-        if name not in tests and not name.startswith(ALTERNATIVES)
+        if name.endswith(".py") and name not in tests and not name.startswith(ALTERNATIVES)
     }
     return TestFiles(tuple(public), tuple(hidden), public | hidden, others, content.data)
 

@@ -29,7 +29,7 @@ FILES = [
     f"hidden/{NAME}/alternatives/einsum.py",
     f"hidden/{NAME}/alternatives/loops.py",
     f"hidden/{NAME}/alternatives/norms.py",
-    f"hidden/{NAME}/mistakes.py",
+    f"hidden/{NAME}/mistakes.toml",
     f"hidden/{NAME}/oracles.py",
     f"hidden/{NAME}/solution.py",
     f"hidden/{NAME}/test_hidden_topic.py",

@@ -1,4 +1,4 @@
-"""The bank of slips: wrong answers that no mistakes.py knows, each an edit of a solution that is not the reference.
+"""The bank of slips: wrong answers that no stage knows, each an edit of a solution that is not the reference.
 
 A folder a stage: `<stage id>/solution.py`, which is right, and `slips.toml` beside it. Of some stages `holdout.toml`
 has more: slips that were written before it was known how they fare. A holdout tells the honest figure as long as
@@ -7,32 +7,22 @@ nothing is made to fit it.
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.manifest import read_toml
-from grader.course.table import Rule, Table
+from grader.course.patches import KEBAB, Edit, patch_in
+from grader.course.table import Table
 from grader.errors import GraderError
 
 FOLDER = Path(__file__).parent
 SLIPS, HOLDOUT = "slips.toml", "holdout.toml"
-_KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-projected-with-w-q'"
-_ANY: Rule = re.compile(r".*", re.DOTALL), "a text"
 
 
 class BankError(GraderError):
     """A stage's slips cannot be read; the message has a line for each thing that is wrong."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A text of the solution, which occurs there once, and what stands there instead."""
-
-    find: str
-    replace: str
 
 
 @dataclass(frozen=True)
@@ -87,14 +77,12 @@ def slips_of(stage: str, folder: Path = FOLDER, file: str = SLIPS) -> tuple[Slip
 
 
 def _slip(stage: str, table: Table, solution: str) -> Slip:
-    told = table.text("id", _KEBAB), table.text("what"), table.text("row", _KEBAB)
+    told = table.text("id", KEBAB), table.text("what"), table.text("row", KEBAB)
     names = tuple(_pattern(table, place, text) for place, text in enumerate(table.texts("names", required=True)))
-    more = table.tables("also") if "also" in table.values else []
-    edits = tuple(Edit(each.text("find"), each.text("replace", _ANY)) for each in (table, *more))
-    source = _applied(solution, list(zip((table, *more), edits, strict=True)))
-    for each in (table, *more):
-        each.close()
-    return Slip(stage, *told, names, edits, source)
+    patch = patch_in(table)
+    source = patch.applied(solution, "solution.py")
+    table.close()
+    return Slip(stage, *told, names, tuple(edit for _, edit in patch.edits), source)
 
 
 def _pattern(table: Table, place: int, text: str) -> re.Pattern[str]:
@@ -103,38 +91,3 @@ def _pattern(table: Table, place: int, text: str) -> re.Pattern[str]:
     except re.error as error:
         table.wrong(f"names[{place}]", f"{text!r} is no regular expression: {error}")
         return re.compile("")
-
-
-def _applied(solution: str, edits: list[tuple[Table, Edit]]) -> str:
-    """Return the solution with every edit made; what does not fit is noted in its table."""
-    spans: list[tuple[int, Edit]] = []
-    is_fine = True
-    for table, edit in edits:
-        complaint = _complaint(solution, edit, spans)
-        if complaint:
-            is_fine = False
-            table.wrong(*complaint)
-        else:
-            spans.append((solution.index(edit.find), edit))
-    source = solution
-    for start, edit in sorted(spans, key=lambda span: span[0], reverse=True):
-        source = source[:start] + edit.replace + source[start + len(edit.find) :]
-    try:
-        ast.parse(source)
-    except SyntaxError as error:
-        if is_fine:
-            edits[0][0].wrong("replace", f"makes text that is no Python: {error}")
-    return source
-
-
-def _complaint(solution: str, edit: Edit, spans: list[tuple[int, Edit]]) -> tuple[str, str] | None:
-    """Return the key that is wrong, and what is wrong with it; None where the edit can be made."""
-    found = solution.count(edit.find) if edit.find else 1
-    if found != 1:
-        return "find", f"{edit.find!r} occurs {found} times in solution.py; expected once"
-    if edit.find == edit.replace:
-        return "replace", "is the same text as find"
-    start = solution.index(edit.find)
-    if any(start < other + len(each.find) and other < start + len(edit.find) for other, each in spans):
-        return "find", f"{edit.find!r} overlaps with another find of this slip"
-    return None

@@ -173,6 +173,45 @@ def whole(x):
     return total(x)
 '''
 
+# The same as patches of the solution.
+PATCHES = """\
+[total.total.sum-of-columns]
+text = "Columns are added up."
+fix = "Sum along the last axis."
+find = "axis=1"
+replace = "axis=0"
+
+[total.total.mean-of-rows]
+text = "This is the mean."
+fix = "Leave the division out."
+find = "sum"
+replace = "mean"
+
+[total.total.sum-of-all]
+text = "Everything is added up."
+fix = "Give one number a row."
+find = "axis=1"
+replace = ""
+
+[half.half.mean-of-terms]
+text = "The total is divided by its terms."
+fix = "Divide by two."
+find = "/ 2"
+replace = "/ x.shape[1]"
+
+[half.half.twice]
+text = "The total is doubled."
+fix = "Divide instead."
+find = "/ 2"
+replace = "* 2"
+
+[half.half.whole]
+text = "The total is not halved."
+fix = "Divide it by two."
+find = " / 2"
+replace = ""
+"""
+
 # Two that no test tells apart, and nothing else.
 AMBIGUOUS = (
     MISTAKES[: MISTAKES.index("@mistake")]

@@ -158,3 +158,16 @@ def test_a_copy_is_known_by_its_record_and_where_that_is_lost_by_its_bundles(cop
     assert caught.value.hint == "Fetch this copy of the course again."
     copy.bundle.unlink()
     assert not sealed.is_copy(copy.hidden)
+
+
+def test_known_mistakes_that_are_patches_are_sealed_too(copy: SmallCopy, tmp_path: Path) -> None:
+    from grader.classroom.release import sealed as sealed_bundle
+    from grader.tests.support.copies import KEY
+    from grader.tests.support.good_stage import PATCHES
+
+    answers = tmp_path / "author" / "hidden" / NAME
+    (answers / "mistakes.py").unlink()
+    (answers / "mistakes.toml").write_text(PATCHES)
+    copy.bundle.write_bytes(sealed_bundle(copy.author.stages[0], KEY))
+    assert load_mistakes(copy.keyed) == load_mistakes(copy.author.stages[0])
+    assert set(content.test_files(copy.keyed).modules) == {"hidden.s90_small.solution"}
