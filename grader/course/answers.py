@@ -16,18 +16,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.patches import KEBAB, definitions, patch_in
+from grader.course.patches import definitions, patch_in
 from grader.course.root import parsed
 from grader.course.sealed import is_sealed, opened, stub
 from grader.course.stage import Stage
 from grader.course.stub import stub_of
-from grader.course.table import Table, did_you_mean
+from grader.course.table import Rule, Table, did_you_mean
 from grader.errors import CourseError
 
 Wrong = TypeVar("Wrong")
 ALTERNATIVES = "alternatives/"
 FIELDS = ("criterion", "replaces", "text", "fix")
 PATCHES, WRITTEN = "mistakes.toml", "mistakes.py"
+_ID: Rule = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*"), "words with dashes between them, as in 'forgot-scaling'"
 
 
 def mistake(*, criterion: str, replaces: str, text: str, fix: str) -> Callable[[Wrong], Wrong]:
@@ -136,8 +137,8 @@ def _patched(text: str, reference: str, file: str) -> Iterator[Mistake]:
                     quoted = f'[{criterion}."{replaces}.{name}".{next(iter(entry.values))}]'
                     of_function.wrong(name, f"is no mistake; a name with a dot is quoted, as in {quoted}")
                     continue
-                if not KEBAB[0].fullmatch(name):
-                    of_function.wrong(name, f"is not {KEBAB[1]}; tables are [criterion.function.id]")
+                if not _ID[0].fullmatch(name):
+                    of_function.wrong(name, f"is not {_ID[1]}; tables are [criterion.function.id]")
                 elif (patched := _entry(entry, name, replaces, known)) is not None:
                     said = entry.text("text"), entry.text("fix")
                     found.append(Mistake(name, criterion, replaces, *said, patched, lines.get(name, 0), PATCHES))

@@ -58,7 +58,7 @@ def _hinted(failure: Failure) -> Failure:
 
 
 def _declared(failure: Failure) -> Failure:
-    """Return a failure without what was made from the reference: gradients, and explanations other than known mistakes."""
+    """Return a failure without what was made from the reference: gradients, and explanations but known mistakes."""
     failure = replace(failure, gradients=())
     found = failure.diagnosis
     return failure if found is None or found.declared else replace(failure, diagnosis=None)

@@ -103,7 +103,7 @@ def test_both_files_hold_mistakes(small_course: SmallCourse) -> None:
         (entry("halve", '"x"', '"y"'), "half.halve.some-name.in: the solution does not define halve; did you mean"),
         (entry("half", '"x"', '"y"', 'within = "x"\n'), "half.half.some-name.within: is not a key of this table"),
         (entry("half", '"/ 2"', '""').replace('text = "It is wrong."\n', ""), "half.half.some-name.text: is missing"),
-        (entry("half", '"/ 2"', '""', name="Some_Name"), "half.half.Some_Name: is not kebab-case"),
+        (entry("half", '"/ 2"', '""', name="Some_Name"), "half.half.Some_Name: is not words with dashes between them"),
         (
             entry("Layer.forward", '"2 *"', '""'),
             "half.Layer.forward: is no mistake; a name with a dot is quoted, as in [half.",
