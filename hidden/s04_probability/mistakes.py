@@ -1,7 +1,4 @@
-"""Wrong answers that learners of this stage give, and what each should read.
-
-A wrong answer that differs from the solution in one step takes the solution's own function as the default of `right`.
-"""
+"""A wrong answer that learners of this stage give and that no small change of the reference is."""
 
 import numpy as np
 

@@ -1,8 +1,6 @@
-"""Wrong answers that learners of this stage give, and what each should read.
+"""Wrong answers that learners of this stage give and that no small change of the reference is.
 
-A wrong answer that differs from the solution in one step takes the solution's own method as the default of `right`.
-The layer keeps each step of forward and backward as an attribute: a mistake in one step replaces `__setattr__`, and so
-the value at the moment when it is kept; what comes after follows from it.
+Each takes the solution's own method as the default of `right`.
 """
 
 import numpy as np
