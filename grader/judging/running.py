@@ -208,10 +208,10 @@ class TestRunner:
         """
         if self._is_apart or attempt.passed() or attempt.hung():
             return False
-        if self._is_lost(attempt) or not self._is_checked:
+        if self._is_lost(attempt):
             return True
         self._is_apart = self._has_left_something()
-        return self._is_apart
+        return self._is_apart or not self._is_checked
 
     @staticmethod
     def _is_lost(attempt: Attempt) -> bool:
