@@ -47,7 +47,7 @@ class TestRelu:
 
     @pytest.mark.dtype
     def test_the_slope_of_relu_is_a_float(self, learner, z):
-        assert_array(learner.relu_derivative(z), [0.0, 0.0, 1.0, 1.0])
+        assert_array(learner.relu_derivative(z), [0.0, 0.0, 1.0, 1.0], dtype="float64")
 
 
 @pytest.mark.criterion("leaky-relu")
@@ -180,7 +180,7 @@ class TestArrays:
     @pytest.mark.dtype
     def test_integers_do_not_cut_the_result_off(self, learner):
         z = np.array([-2, 1])
-        assert_array(learner.relu_derivative(z), [0.0, 1.0], name="relu_derivative")
+        assert_array(learner.relu_derivative(z), [0.0, 1.0], dtype="float64", name="relu_derivative")
         assert_array(learner.leaky_relu(z), [-0.02, 1.0], name="leaky_relu")
         assert_array(learner.elu(z), [-0.8646647167634, 1.0], name="elu")
         assert_array(learner.softplus(z), [0.1269280110430, 1.3132616875182], name="softplus")
