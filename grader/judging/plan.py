@@ -11,11 +11,12 @@ import socket
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from grader.course.answers import reference_source
@@ -42,6 +43,10 @@ from grader.worker.server import Server
 
 MEASURED = ("speed", "memory")  # kinds of tests that are never planned
 MOST_BYTES = 64 << 20  # of the questions of one plan
+ROUND = 8  # a number is round if so many of it are whole: any test may hold a few of these
+FEW_ROUND = 4  # different round numbers that are no coincidence
+LONG_TEXT = 6  # characters
+LARGE = 1e300
 
 
 def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
@@ -121,6 +126,7 @@ class _Provider:
         self._names = names
         self._made: tuple[Recording, Connection, RemoteModule] | None = None
         self._blind: RecordedChannel | None = None  # for a test that runs without knowing an answer
+        self._held = _Held()
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
@@ -162,7 +168,7 @@ class _Provider:
         attempt.connection = connection
         if not attempt.passed() or not steps or not all(each.is_question for each in steps):
             return None
-        free = self._free(item, following, recording.answers(steps))
+        free = self._held.free(connection.records, self._free(item, following, recording.answers(steps)))
         return steps, looked_up(module), free, max(record.seconds for record in connection.records)
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
@@ -177,12 +183,69 @@ class _Provider:
         return max(1, blind.asked)
 
 
+class _Held:
+    """What the questions and answers of the tests so far have held.
+
+    A test may know an answer without asking, from an oracle, a fixture or an example: of such a question nothing shows
+    that it holds one but its content.
+    """
+
+    def __init__(self) -> None:
+        self._asked: set[bytes] = set()
+        self._answered: set[bytes] = set()
+
+    def free(self, records: Sequence[Record], free: int) -> int:
+        """Return how many of a test's first questions may be sent ahead, where free of them ask without an answer.
+
+        The first that holds what was answered, and stood in no question before, waits for its turn.
+        """
+        for at, record in enumerate(records):
+            own = set(_contents((record.args, record.kwargs)))
+            if any(each in self._answered and each not in self._asked for each in own):
+                free = min(free, at)
+            self._asked |= own
+            self._answered.update(_contents(record.result))
+        return free
+
+
+def _contents(value: Any) -> Iterator[bytes]:
+    """Yield what tells the arrays, numbers and texts of a value from others."""
+    if isinstance(value, str):
+        if len(value) >= LONG_TEXT:
+            yield value.encode("utf-8", "surrogatepass")
+        return
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        numbers = [each for each in value if type(each) in (int, float)]
+        if len(numbers) < len(value):
+            for each in value:
+                yield from _contents(each)
+            return
+        value = np.array([each for each in numbers if abs(each) < LARGE], dtype=np.float64)
+    if isinstance(value, (float, np.floating, np.ndarray)):
+        yield from _content_of(np.asarray(value))
+
+
+def _content_of(array: np.ndarray[Any, Any]) -> Iterator[bytes]:
+    """Yield the shape and values of an array, to nine digits of the largest, unless they are a few round ones."""
+    if array.dtype.kind not in "iufc" or not array.size:
+        return
+    values = np.nan_to_num(
+        np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64), posinf=LARGE, neginf=-LARGE
+    )
+    is_round = bool((values * ROUND % 1 == 0).all())
+    if not is_round or np.unique(values).size >= FEW_ROUND:
+        scale = 2.0 ** np.ceil(np.log2(np.abs(values).max()))
+        yield repr((values.shape, scale)).encode() + (np.round(values / scale, 9) + 0.0).tobytes()
+
+
 class BlindConnection(Connection):
     """Gives a test a blank for each answer: what it asks all the same holds nothing of them.
 
     Objects that stay in the learner's process, by their numbers, exceptions, and the form of tuples and of dicts are
-    known. What a call changes in place the test would hold, and how many items a generator has is an answer as well:
-    there the test ends.
+    known, and which way a test goes that compares answers. What a call changes in place the test would hold, and how
+    many items a generator has is an answer as well: there the test ends.
     """
 
     def request(

@@ -14,6 +14,7 @@ import numpy as np
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed, expect_size
 from grader.sandbox.connection import NEXT_TEST, Connection, draw_id
+from grader.sandbox.limits import CALLS_OF_TIME
 from grader.sandbox.record import Name
 
 MOST_OF_A_TEST = 1 << 20  # of one test's questions and answers; a test that carries more is not recorded
@@ -90,7 +91,8 @@ def digest_of(body: bytes | memoryview, blob: np.ndarray[Any, Any]) -> bytes:
     Raises WireError for what is no message.
     """
     if body[:1] == BEGINS[:1] and body[SILENT_AT] == SILENT:
-        digest = hashlib.blake2b(body[REST_AT:], digest_size=32, key=SILENT)
+        digest = hashlib.blake2b(len(body).to_bytes(8, "big"), digest_size=32, key=SILENT)
+        digest.update(body[REST_AT:])
         digest.update(blob.data)
         return digest.digest()
     fields = codec.Decoder().message(body)
@@ -282,7 +284,8 @@ class Batch:
             if self.is_over:
                 return self._answers[:place]
             size += answers.size
-            if size > MOST_BYTES:
+            if size > MOST_BYTES and place + 1 < len(self._answers):
+                self.is_over = True
                 return self._answers[: place + 1]
         self.is_over = self._connection.channel.pending()  # what nobody asked for
         return self._answers[:-1] if self.is_over else self._answers
@@ -304,6 +307,8 @@ class Batch:
                 raise codec.WireError("no answer to the question")
             self._under_way.pop(0)
             answers.seconds += time.monotonic() - started
+            if answers.seconds > CALLS_OF_TIME * self._connection.call_seconds:
+                raise DeadlinePassed
             answers.frames.append((bytes(body), blob))
             answers.digests.append(digest_of(body, blob))
             if at < last and not answers.strayed and answers.digests[-1] != step.digest:

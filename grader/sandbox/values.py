@@ -136,8 +136,8 @@ def plain(value: Any) -> Any:
 class Blank:
     """Stands for an answer that is not known, as a plain array might stand there.
 
-    What is calculated with it is blank again, and every comparison with it holds. It has no length and no items, and
-    it cannot be sent: a test that needs one of these cannot go on without the answer.
+    What is calculated with it is blank again, every comparison with it holds, and as a float it is not a number. It has
+    no length and no items: a test that needs these cannot go on without the answer, nor one that passes it on.
     """
 
     __slots__ = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +16,12 @@ from grader.isolation import tiers
 from grader.judging import plugin
 from grader.judging.attempt import Attempt, is_plain, run_phases
 from grader.judging.grading import Grader, Options
-from grader.judging.plan import _Provider, _served, is_plannable
+from grader.judging.plan import _Held, _Provider, _served, is_plannable
 from grader.judging.pytest_suite import Suite, name_of
 from grader.protocol import codec
 from grader.protocol.channel import Channel
 from grader.sandbox.connection import NEXT_TEST
+from grader.sandbox.record import Record
 from grader.sandbox.recorded import Batch, Plan, PlannedTest, digest_of_all
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
@@ -144,6 +145,58 @@ def test_a_question_that_holds_nothing_of_an_answer_stays_what_it_is_when_all_an
                 else:
                     other += now != step.sent
     assert same > 0 or all(each.free == 1 for each in plan.values())
+
+
+class Watching(_Held):
+    """Keeps what each planned test asked, and how many of its questions may be sent ahead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[list[Record], int]] = []
+
+    def free(self, records: Sequence[Record], free: int) -> int:
+        found = super().free(records, free)
+        self.seen.append((list(records), found))
+        return found
+
+
+def test_no_question_that_is_sent_ahead_holds_an_array_that_was_answered_before(planned: tuple[Suite, Plan]) -> None:
+    """An oracle or an example may hold an answer that the test never asked for: that shows by its values alone."""
+    suite, plan = planned
+    watching, looked = Watching(), 0
+    with suite.in_place(), _served(suite.stage) as (channel, names):
+        provider = _Provider(suite, 5, channel, names)
+        provider._held = watching
+        suite.config.stash[plugin.PROVIDER] = provider
+        for item in [item for item in suite.items if name_of(item) in plan]:
+            provider.steps(item, None)
+    asked: list[Any] = []
+    answered: list[Any] = []
+    for records, free in watching.seen:
+        for at, record in enumerate(records):
+            own = list(telling((record.args, record.kwargs)))
+            if at < free:
+                early = [each for each in own if is_among(each, answered) and not is_among(each, asked)]
+                assert not early, (record.label, early[0])
+                looked += len(own)
+            asked += own
+            answered += telling(record.result)
+    assert looked > 0
+
+
+def telling(value: Any) -> Iterator[Any]:
+    """Yield the arrays in a value that hold some number with a fraction."""
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from telling(each)
+    elif isinstance(value, dict):
+        yield from telling(list(value.values()))
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > 1 and np.isfinite(value).all():
+        yield from [value] * bool((value * 8 % 1 != 0).any())
+
+
+def is_among(value: Any, others: list[Any]) -> bool:
+    return any(each.shape == value.shape and np.allclose(each, value, rtol=1e-11, atol=0) for each in others)
 
 
 def changed(value: Any) -> Any:

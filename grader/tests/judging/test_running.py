@@ -11,6 +11,55 @@ from grader.tests.support import good_stage
 from grader.tests.support.small_course import SmallCourse
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+SLOW = """
+    import time
+
+    seen = []
+
+    def total(x):
+        seen.append(x)
+        return sum(x) if len(seen) > 1 else 0
+
+    def half(x):
+        time.sleep(1.2)
+        return sum(x) / 2
+"""
+LATER_SLOW = """
+    pytestmark = pytest.mark.values
+
+    @pytest.mark.criterion("total")
+    def test_nothing_is_nothing(learner):
+        assert learner.total([]) == 0
+
+    @pytest.mark.criterion("total")
+    def test_a_sum(learner):
+        assert learner.total([1, 2]) == 3
+
+    @pytest.mark.criterion("half")
+    def test_a_half(learner):
+        assert learner.half([1, 2]) == 1.5
+"""
+ONE = """
+    @pytest.mark.values
+    @pytest.mark.criterion("half")
+    def test_of_one(learner):
+        assert learner.half([2]) == 1
+"""
+
+
+def test_what_passes_by_what_was_left_does_not_where_a_later_answer_is_slow(small_course: SmallCourse) -> None:
+    """With a plan as without: a process that is given up has not been asked what is left there."""
+    right = SLOW.replace("if len(seen) > 1 else 0", "").replace("time.sleep(1.2)", "pass")
+    small_course.write(manifest=good_stage.MANIFEST.format(id="s90"), solution=right, hidden=LATER_SLOW, public=ONE)
+    path = small_course.root.parent / "slow.py"
+    small_course._put(path, SLOW)
+    snapshot = take(small_course.stage, path, small_course.root)
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        assert grader.plan(Options(1, "process"))
+        verdict = grader.grade(snapshot, Options(1, "process"))
+    assert {row.id: row.tests_passed for row in verdict.criteria} == {"total": 1, "half": 2}
+
+
 RELIES = """
     calls = []
 
