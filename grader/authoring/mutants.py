@@ -55,7 +55,7 @@ def _run_all(
 
 
 def _caught(task: JudgeTask, mutant: Mutant, process: LearnerProcess, shared: SharedStatus) -> Outcome | None:
-    """Return the first of the quarry's tests that it does not pass; it may take as long as a grading."""
+    """Return the first of the mutant's tests that it does not pass; it may take as long as a grading."""
     suite = task.suite
     process.form = marshal.dumps(compile(mutant.source, process.job.label, "exec", dont_inherit=True))
     task = replace(task, shared=shared, answers=None, ends_at=time.monotonic() + suite.stage.limits.stage_seconds)

@@ -146,8 +146,8 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     stub, begun = evaluation.stub(stage, of("stub"))
     alternatives, refused = evaluation.right(stage, of("alternatives"))
     caught, named, missed = evaluation.mistakes(stage, files.mistakes, of("mistakes")) if of("mistakes") else _NONE
-    hunted = of("mutants")
-    mutation, weak = evaluation.mutation(stage, files.mutants, files.accepted, hunted) if hunted else (None, [])
+    mutated = of("mutants")
+    mutation, weak = evaluation.mutation(stage, files.mutants, files.accepted, mutated) if mutated else (None, [])
     structure = evaluation.faults(stage, of("reference"))
     if not structure and results:
         structure = evaluation.rows(stage, of("reference"), files.fresh) + evaluation.kinds(stage, of("reference"))

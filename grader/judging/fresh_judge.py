@@ -1,7 +1,7 @@
 """Judges where the system cannot fork: each is an interpreter of its own that loads the tests and judges one task.
 
-It reads what it has to know from its standard input: the stage, the task, the file of the slate, and a port with the
-token that proves who connects.
+It reads what it has to know from its standard input: the stage, the task, the file of the shared status, and a port
+with the token that proves who connects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.outcome import Status
 
 START_SECONDS = 60.0
-PLAIN = (
+PLAIN = [
     "tier",
     "seed",
     "ends_at",
@@ -46,7 +46,7 @@ PLAIN = (
     "timed",
     "first",
     "doubted",
-)  # of a task, as they are
+]  # of a task, as they are
 
 
 class FreshJudges:
@@ -58,7 +58,7 @@ class FreshJudges:
         self._folder = tempfile.TemporaryDirectory(prefix="grader-judge-", ignore_cleanup_errors=True)
         self._spec: dict[str, Any] = {
             "root": str(course.root), "stage": stage.id, "hidden": str(stage.hidden_root),
-            "key": str(stage.key_file or ""), "limits": asdict(stage.limits), "shared": f"{self._folder.name}/slate",
+            "key": str(stage.key_file or ""), "limits": asdict(stage.limits), "shared": f"{self._folder.name}/status",
         }  # fmt: skip
         Path(self._spec["shared"]).write_bytes(bytes(SIZE))
         self.shared = SharedStatus(Path(self._spec["shared"]))

@@ -46,7 +46,7 @@ MOST_BYTES = 64 << 20  # of the questions of one plan
 ROUND = 8  # a number is round if so many of it are whole: any test may hold a few of these
 FEW_ROUND = 4  # different round numbers that are no coincidence
 LONG_TEXT = 6  # characters
-LARGE = 1e300
+LARGE = 1e300  # in the place of what is infinite
 
 
 def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
@@ -166,9 +166,10 @@ class _Provider:
         self._channel.send([NEXT_TEST])
         steps = recording.steps(record.label for record in connection.records)
         attempt.connection = connection
+        free = self._held.free(connection.records)  # of those that cannot be planned, answers count as well
         if not attempt.passed() or not steps or not all(each.is_question for each in steps):
             return None
-        free = self._held.free(connection.records, self._free(item, following, recording.answers(steps)))
+        free = min(free, self._free(item, following, recording.answers(steps)))
         return steps, looked_up(module), free, max(record.seconds for record in connection.records)
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
@@ -194,11 +195,9 @@ class _Held:
         self._asked: set[bytes] = set()
         self._answered: set[bytes] = set()
 
-    def free(self, records: Sequence[Record], free: int) -> int:
-        """Return how many of a test's first questions may be sent ahead, where free of them ask without an answer.
-
-        The first that holds what was answered, and stood in no question before, waits for its turn.
-        """
+    def free(self, records: Sequence[Record]) -> int:
+        """Return how many of a test's first questions hold nothing that was answered, and stood in none before."""
+        free = len(records)
         for at, record in enumerate(records):
             own = set(_contents((record.args, record.kwargs)))
             if any(each in self._answered and each not in self._asked for each in own):
@@ -231,9 +230,8 @@ def _content_of(array: np.ndarray[Any, Any]) -> Iterator[bytes]:
     """Yield the shape and values of an array, to nine digits of the largest, unless they are a few round ones."""
     if array.dtype.kind not in "iufc" or not array.size:
         return
-    values = np.nan_to_num(
-        np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64), posinf=LARGE, neginf=-LARGE
-    )
+    real = np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64)
+    values = np.nan_to_num(real, posinf=LARGE, neginf=-LARGE)
     is_round = bool((values * ROUND % 1 == 0).all())
     if not is_round or np.unique(values).size >= FEW_ROUND:
         scale = 2.0 ** np.ceil(np.log2(np.abs(values).max()))
@@ -256,14 +254,9 @@ class BlindConnection(Connection):
         return super().request(kind, target, name, args, kwargs, label)
 
     def _taken(self, kind: str, result: Any, record: Record, body: int, blob: int) -> Any:
-        is_open = kind == "ok" and type(result) not in (RemoteValue, RemoteClass)
-        return (
-            blank_of(result)
-            if is_open
-            else result
-            if kind == "ok"
-            else super()._taken(kind, result, record, body, blob)
-        )
+        if kind != "ok":
+            return super()._taken(kind, result, record, body, blob)
+        return result if type(result) in (RemoteValue, RemoteClass) else blank_of(result)
 
     def _replay(self, form: Any, decoder: codec.Decoder, sent: list[Any], record: Record) -> None:
         if form != [codec.LIST]:

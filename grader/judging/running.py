@@ -57,7 +57,7 @@ class TestRunner:
         self.items: Sequence[pytest.Item] = ()
         self._process = process
         self._provider = provider
-        self._slate = shared
+        self._shared = shared
         self._plan = plan or {}
         self._ends_at = provider.task.ends_at
         self._left_out = left_out
@@ -99,7 +99,7 @@ class TestRunner:
 
         There are none where something was left behind: then each test gets a process of its own.
         """
-        self._slate.at("test", places[0])
+        self._shared.at("test", places[0])
         connection = self._process.open(self._ends_at)
         try:
             if connection.failure is not None:
@@ -157,7 +157,7 @@ class TestRunner:
 
     def _ran_live(self, place: int, following: pytest.Item | None) -> Ran:
         if left_out := self._left_out(place):
-            self._slate.at("test", place)
+            self._shared.at("test", place)
             self._provider.attempted(self.items[place], following, left_out)  # what the test before had set up ends
             return Ran(place, following, left_out=left_out)
         attempt, ended = self._tried(place, following)
@@ -192,7 +192,7 @@ class TestRunner:
         return attempt, self._process.done(connection)
 
     def _attempted(self, place: int, following: pytest.Item | None) -> Attempt:
-        self._slate.at("test", place)
+        self._shared.at("test", place)
         bounds.bound_time(bounds.TEST_SECONDS)
         return self._provider.attempted(self.items[place], following)
 

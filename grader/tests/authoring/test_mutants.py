@@ -44,7 +44,7 @@ def snapshot(course: SmallCourse) -> Snapshot:
 
 @pytest.fixture(scope="module")
 def first_failure(course: SmallCourse, snapshot: Snapshot) -> Hunt:
-    """What hunts texts, or quarries, in the weakest tier."""
+    """What runs texts, or mutants, in the weakest tier."""
     stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=2.0))
 
     def hunted(*forms: str | Mutant, isolation: str = "process", fork: bool = tiers.FORKS) -> list[Outcome | None]:

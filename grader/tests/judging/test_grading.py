@@ -1,4 +1,4 @@
-"""A hunt looks for the first test that a wrong module does not pass; what a whole check does, those in session show."""
+"""The first test that a wrong module does not pass ends such a run; what a whole check does, those in session show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("brief_search")
 
 @pytest.fixture(scope="module")
 def course(small_course: SmallCourse) -> SmallCourse:
-    """A small stage whose answers are away: a hunt needs neither the reference nor the known mistakes."""
+    """A small stage whose answers are away: it needs neither the reference nor the known mistakes."""
     away: dict[str, str | None] = dict.fromkeys(name for name in FILES if "solution" in name or "mistakes" in name)
     write_stage(small_course.stage_folder.parent, small_course.hidden.parent, "s90_small", away)
     return small_course
@@ -27,7 +27,7 @@ def course(small_course: SmallCourse) -> SmallCourse:
 
 def first_failure(course: SmallCourse, source: str, *rows: str, seed: int = 1) -> Outcome | None:
     """Hunt in a module's text."""
-    path = course.root.parent / "hunted.py"
+    path = course.root.parent / "handed_in.py"
     path.write_text(source, encoding="utf-8")
     snapshot = take(course.stage, path, course.root)
     with grading.Grader(course.course, course.stage) as grader:

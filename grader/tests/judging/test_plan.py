@@ -154,8 +154,8 @@ class Watching(_Held):
         super().__init__()
         self.seen: list[tuple[list[Record], int]] = []
 
-    def free(self, records: Sequence[Record], free: int) -> int:
-        found = super().free(records, free)
+    def free(self, records: Sequence[Record]) -> int:
+        found = super().free(records)
         self.seen.append((list(records), found))
         return found
 
