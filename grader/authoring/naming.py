@@ -16,7 +16,6 @@ from grader.course.answers import load_mistakes
 from grader.course.mutants import Mutant, mutants, reach
 from grader.course.stage import Course, Stage
 from grader.diagnosis.obvious import OBVIOUS
-from grader.diagnosis.slips.telling import LOCATED
 from grader.outcome import Diagnosis
 from grader.verdict import Verdict
 
@@ -118,7 +117,7 @@ def judged(stage: Stage, solution: str, mutant: Mutant, verdict: Verdict) -> Tol
         failure.diagnosis.text: failure.diagnosis
         for row in verdict.criteria
         for failure in row.failures
-        if failure.diagnosis is not None and failure.diagnosis.mistake != LOCATED
+        if failure.diagnosis is not None
     }
     sentences = tuple(found)
     if verdict.robust:

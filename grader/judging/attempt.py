@@ -25,18 +25,13 @@ PHASES = {"setup", "call", "teardown"}
 
 @dataclass
 class Attempt:
-    """One run of a test: its first exception and the phases that came to their end.
-
-    asked says whether what it saw was held against every known mistake, late that there was no more time for it.
-    """
+    """One run of a test: its first exception and the phases that came to their end."""
 
     item: pytest.Item
     connection: Connection | None = None
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
     seconds: float = 0.0
-    asked: bool = False
-    late: bool = False
 
     def note(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """Take in one phase that pytest reports on."""

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.course import sealed
-from grader.course.answers import ALTERNATIVES, alternative_sources, hidden_folder, load_mistakes, reference_source
+from grader.course.answers import (
+    ALTERNATIVES,
+    alternative_sources,
+    hidden_folder,
+    load_mistakes,
+    reference_source,
+    stub_source,
+)
 from grader.course.data import data_files
 from grader.course.sealed import public_only
 from grader.course.sealed.bundle import Content
@@ -20,8 +27,7 @@ from grader.garbage import uncollected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.diagnosis.diagnostician import Diagnostician
-    from grader.diagnosis.repairs.rights.prepared import Prepared
+    from grader.diagnosis.answers import Answers, RightModules
 
 
 @dataclass(frozen=True)
@@ -65,17 +71,18 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
     return TestFiles(tuple(public), tuple(hidden), public | hidden, others, content.data)
 
 
-def answers(stage: Stage, source: bytes, prepared: Prepared | None = None) -> Diagnostician:
+def answers(stage: Stage, source: bytes, prepared: RightModules | None = None) -> Answers:
     """Return the reference and the known mistakes; without the key to them what the stub tells.
 
     source is the text of the module whose answers are explained, prepared what was made ahead of the stage's own.
     """
-    from grader.diagnosis.diagnostician import Diagnostician
+    from grader.diagnosis.answers import Answers
 
     if public_only(stage):
-        return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
+        return Answers(stage, sealed.stub(stage), (), is_stub=True)
     others = partial(alternative_sources, stage)
-    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source, False, others, prepared)
+    known = stage, reference_source(stage), load_mistakes(stage), source, False, others, prepared
+    return Answers(*known, stub_source(stage))
 
 
 class Ahead:
@@ -85,13 +92,12 @@ class Ahead:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._prepared: Prepared | None = None
+        self._prepared: RightModules | None = None
 
     def read(self) -> None:
         """Import what explains, and read the answers."""
-        import grader.diagnosis.evidence
-        import grader.diagnosis.explanation
-        import grader.diagnosis.repairs.bench  # noqa: F401
+        import grader.diagnosis.explain
+        import grader.diagnosis.explanation  # noqa: F401
         from grader.judging import content
 
         with suppress(Exception):  # a judge meets it again, and tells it
@@ -112,7 +118,7 @@ class Ahead:
             self._prepared = content.answers(self._stage, b"").prepare()
         Ahead._has_made = True
 
-    def about(self, source: bytes) -> Callable[[], Diagnostician]:
+    def about(self, source: bytes) -> Callable[[], Answers]:
         """Return what makes the answers to one module, given as its text."""
         from grader.judging import content
 

@@ -27,8 +27,8 @@ from grader.sandbox.process import Job, LoadFailed
 from grader.sandbox.record import Frame, Record
 
 if TYPE_CHECKING:  # what explains is imported when something fails
-    from grader.diagnosis.diagnostician import Diagnostician
-    from grader.diagnosis.repairs.bench import Bench
+    from grader.diagnosis.answers import Answers
+    from grader.diagnosis.runner import RemoteRunner
 
 TEXT_LIMIT = 1500
 MOST_WARNINGS = 3  # of different ones, that are told of a test
@@ -37,11 +37,11 @@ MOST_WARNINGS = 3  # of different ones, that are told of a test
 class Assessor:
     """Turns attempts at one stage's tests into outcomes; without answers nothing is explained or excused."""
 
-    def __init__(self, stage: Stage, job: Job, answers: Callable[[], Diagnostician] | None) -> None:
+    def __init__(self, stage: Stage, job: Job, answers: Callable[[], Answers] | None) -> None:
         self.stage = stage
         self.job = job
         self._answers = answers
-        self._made: Diagnostician | None = None
+        self._made: Answers | None = None
 
     @cached_property
     def _lines(self) -> dict[str, int]:
@@ -53,7 +53,7 @@ class Assessor:
         return self._answers is not None and not self.job.withheld
 
     @property
-    def answers(self) -> Diagnostician | None:
+    def answers(self) -> Answers | None:
         """The reference and the known mistakes, loaded when the first test fails."""
         if self._made is None and self._answers is not None:
             self._made = self._answers()
@@ -104,7 +104,7 @@ class Assessor:
         return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
 
     def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
-        """Return an outcome with the call that gave it, its line, and the mistakes that reproduce every answer.
+        """Return an outcome with the call that gave it, its line, and its gradients.
 
         What goes wrong here costs the explanation alone, and is noted.
         """
@@ -115,26 +115,22 @@ class Assessor:
             return outcome
         from grader.diagnosis.explanation import explained
 
-        with answers.purse.spending():
-            told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
-        line = self._lines.get(told.function)
+        shown = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
+        line = self._lines.get(shown.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
-        attempt.asked, attempt.late = told.mistakes is not None, told.late
-        found = told.mistakes or ()
-        told_of = replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
-        return replace(told_of, gradients=told.gradients)
+        return replace(outcome, call=shown.call, where=where, unexplained=shown.failure, gradients=shown.gradients)
 
-    def settled(self, outcomes: list[Outcome], log: RequestLog, bench: Bench | None = None) -> list[Outcome]:
-        """Return the outcomes of a whole run, without explanations that some of them speak against."""
+    def settled(self, outcomes: list[Outcome], log: RequestLog, runner: RemoteRunner | None = None) -> list[Outcome]:
+        """Return the outcomes of a whole run with the causes of its failures."""
         if self._made is None:
             return outcomes
         try:
-            from grader.diagnosis.evidence import Evidence
+            from grader.diagnosis.explain import settled
 
-            return Evidence(log).settled(outcomes, self._made, bench)
+            return settled(outcomes, log, self._made, runner)
         except Exception as error:
             said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
-            return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]
+            return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
 
     def _passed(self, attempt: Attempt) -> tuple[Status, str]:
         """Return passed, unless a call changed what it was given; a test may say that it is meant to."""

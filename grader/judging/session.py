@@ -25,7 +25,7 @@ from grader.sandbox.log import RequestLog
 from grader.sandbox.process import LearnerProcess
 from grader.sandbox.recorded import MOST_BYTES, Answers
 
-BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
+FAR_SECONDS = 60.0  # of wall time: the far bound of looking for causes, which counts trials and not seconds
 
 
 class Session:
@@ -151,7 +151,7 @@ class Session:
             report.send("explained", ran.place, outcome)
         if connection is not None and self._assessor.explains:
             self._loops.note(self._items[ran.place], outcome, connection, is_late)
-            self._heard.keep(outcome, connection, attempt.asked, attempt.late)
+            self._heard.keep(outcome, connection)
         digest = None if ran.answers is None else ran.answers.digest
         if outcome.status == "passed" and not outcome.notes and digest is not None:
             report.send("passing", outcome.test, digest)
@@ -172,27 +172,27 @@ class Session:
         """Run the tests that passed without being run: what they ask and are answered is evidence."""
         for ran in self._runner.again(self._answers):
             if ran.attempt is not None and ran.attempt.passed() and ran.attempt.connection is not None:
-                self._heard.keep(self._outcomes[ran.place], ran.attempt.connection, False)
+                self._heard.keep(self._outcomes[ran.place], ran.attempt.connection)
 
     def _settle(self, report: Report) -> None:
-        """Tell which explanations stand against everything that the tests saw."""
+        """Tell the causes of the failures."""
         if not self._heard.is_asked:
             return
-        from grader.diagnosis.repairs.bench import RemoteBench
+        from grader.diagnosis.runner import RemoteRunner
 
         self.shared.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
-        ends_at, bench = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS), None
+        ends_at, runner = min(self.task.ends_at, time.monotonic() + FAR_SECONDS), None
         if self.process.fork:  # elsewhere tests share a process, so that no changed form can run in one of its own
-            bench = RemoteBench(partial(self.process.open, ends_at), self.process.done, ends_at, self._passes)
+            runner = RemoteRunner(partial(self.process.open, ends_at), self.process.done, ends_at, self._passes)
         outcomes = [outcome for _, outcome in sorted(self._outcomes.items())]
         try:
-            settled = self._assessor.settled(outcomes, self._heard, bench)
+            settled = self._assessor.settled(outcomes, self._heard, runner)
         finally:
-            if bench is not None:
-                bench.close()
+            if runner is not None:
+                runner.close()
         for before, after in zip(outcomes, settled, strict=True):
-            if before.explains != after.explains:
+            if before.explains != after.explains or before.unexplained != after.unexplained:
                 report.send("settled", after)
 
     def _name_loops(self, report: Report) -> None:

@@ -11,7 +11,7 @@ from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 
 if TYPE_CHECKING:
-    from grader.diagnosis.diagnostician import Diagnostician
+    from grader.diagnosis.answers import Answers
     from grader.isolation.tiers import Tier
     from grader.judging.messages import SharedStatus
     from grader.judging.pytest_suite import Suite
@@ -52,7 +52,7 @@ class JudgeTask:
     seed: int
     ends_at: float
     shared: SharedStatus
-    answers: Callable[[], Diagnostician] | None = None
+    answers: Callable[[], Answers] | None = None
     only: str | None = None
     first_failure: tuple[str, ...] | None = None
     ahead: tuple[str, ...] = ()

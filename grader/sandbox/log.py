@@ -22,32 +22,19 @@ class LoggedTest(NamedTuple):
     names: dict[str, Name]
 
 
-def called_by(records: list[Record], names: dict[str, Name]) -> set[str]:
-    """Return what a test called; an object that it made counts only if it called nothing: all of a class make one."""
-    found = {record.label for record in records if record.kind == "call"}
-    return {label for label in found if label not in names or names[label].kind != "class"} or found
-
-
 class RequestLog:
     """What can be held against an explanation of a run's failures, within bounds."""
 
     def __init__(self) -> None:
         self.passed: list[LoggedTest] = []
         self.failed: list[LoggedTest] = []
-        self.called: dict[str, set[str]] = {}  # by failed test that was replayed: what it called
         self._left = KEPT_BYTES
 
-    def keep(self, outcome: Outcome, connection: Connection, asked: bool, late: bool = False) -> None:
-        """Remember one test; asked says whether its answers were held against every known mistake.
-
-        late says that there was no more time for that: then no mistake counts it, and changes are held against it all
-        the same.
-        """
+    def keep(self, outcome: Outcome, connection: Connection) -> None:
+        """Remember one test that failed or passed."""
         self._forget(outcome.test)  # it ran again
         test = LoggedTest(outcome, connection.records, connection.names)
-        if outcome.status == "failed" and (asked or late):
-            if asked:
-                self.called[outcome.test] = called_by(test.records, test.names)
+        if outcome.status == "failed":
             self._add(test, self.failed, connection.limits.held)
         elif outcome.status == "passed":
             self._add(test, self.passed, connection.limits.held)
@@ -55,7 +42,6 @@ class RequestLog:
     def _forget(self, test: str) -> None:
         for tests in (self.passed, self.failed):
             tests[:] = [each for each in tests if each.outcome.test != test]
-        self.called.pop(test, None)
 
     def _add(self, test: LoggedTest, tests: list[LoggedTest], held: int) -> None:
         if held <= self._left:
@@ -65,4 +51,4 @@ class RequestLog:
     @property
     def is_asked(self) -> bool:
         """Whether any test failed in a way that can be explained."""
-        return bool(self.called or self.failed)
+        return bool(self.failed)

@@ -1,0 +1,89 @@
+"""The answers of a stage: its reference and the other right modules, its known mistakes, and the module to explain."""
+
+from __future__ import annotations
+
+import types
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from grader.course.answers import Mistake, module_from
+from grader.course.stage import Stage
+
+COMPARED = 3  # tests of a criterion whose gradients are compared: a few are enough
+
+
+@dataclass
+class RightModules:
+    """Right modules that were loaded, by their texts. Nothing of a learner's is kept here.
+
+    A process that forks another for each module loads them once; what a fork changes in them ends with it.
+    """
+
+    _modules: dict[str, types.ModuleType] = field(default_factory=dict)
+
+    def module(self, text: str, name: str) -> types.ModuleType:
+        """Return a right module, loaded when it is first asked for."""
+        if text not in self._modules:
+            self._modules[text] = module_from(_compiled(text, name), name)
+        return self._modules[text]
+
+
+class Answers:
+    """Holds what the failures of one module are explained with; modules are loaded when the first test fails."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        reference_text: str,
+        mistakes: tuple[Mistake, ...],
+        learner: bytes = b"",
+        is_stub: bool = False,
+        alternatives: Callable[[], Mapping[str, str]] = dict,
+        prepared: RightModules | None = None,
+        stub_text: str = "",
+    ) -> None:
+        self.stage = stage
+        self.reference_text = reference_text
+        self.mistakes = mistakes
+        self.learner = learner  # the text of the module whose failures are explained
+        self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
+        self.stub_text = stub_text
+        self._alternatives = alternatives
+        self._prepared = prepared or RightModules()
+        self._compared: Counter[str] = Counter()
+
+    @property
+    def reference(self) -> types.ModuleType:
+        """The reference as a module."""
+        return self._prepared.module(self.reference_text, "reference")
+
+    @property
+    def rights(self) -> dict[str, types.ModuleType]:
+        """The right modules by their texts, the reference first; one that cannot be loaded is left out."""
+        found = {self.reference_text: self.reference}
+        for name, text in self._alternatives().items():
+            try:
+                found[text] = self._prepared.module(text, name)
+            except Exception:  # what a right module does as it is loaded may not stand a bound
+                continue
+        return found
+
+    def prepare(self) -> RightModules:
+        """Load the right modules, and return them for the modules that are graded."""
+        _ = self.rights
+        return self._prepared
+
+    def compares(self, criterion: str) -> bool:
+        """Say whether one more test of a criterion has its gradients compared."""
+        return self._compared[criterion] < COMPARED
+
+    def compared(self, criterion: str) -> None:
+        """Count one test of a criterion whose gradients were compared."""
+        self._compared[criterion] += 1
+
+
+@lru_cache(16)  # of the stage that is graded again and again
+def _compiled(text: str, name: str) -> types.CodeType:
+    return compile(text, f"<{name}>", "exec")

@@ -1,1 +1,0 @@
-"""How long explanations may take: in all, and each piece of them."""

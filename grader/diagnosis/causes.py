@@ -1,0 +1,336 @@
+"""The causes of a run's failures: of each failing call by itself, known mistakes first, then edits of the own text.
+
+A function that others call comes before them: what puts it right may put their calls right as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from grader.course.answers import Mistake
+from grader.course.stage import Stage
+from grader.diagnosis.accept import accepted
+from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
+from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.edits import Edit
+from grader.diagnosis.known_mistakes import KnownMistakes, Match
+from grader.diagnosis.likeness import likeness, manner_of
+from grader.diagnosis.locate import FIRST, NEAR, NEVER
+from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.obvious import obvious
+from grader.diagnosis.refused import REFUSED
+from grader.diagnosis.runner import Runner, RunnerGone
+from grader.diagnosis.search import Found, Search
+from grader.outcome import Diagnosis, Outcome
+
+CUT = "the search for a cause was cut short by its far bound of wall time"
+MOST_CAUSES = 8  # edits that are looked for in one module
+MOST_TOGETHER = 3  # edits that one call needs
+ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
+MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
+MOST_BYTES = 100_000  # of a module
+
+
+@dataclass(frozen=True, eq=False)
+class Cause:
+    """What is wrong, where, and the failing calls that it explains."""
+
+    id: str
+    function: str
+    line: int
+    text: str
+    fix: str
+    checks: frozenset[Check]
+    criterion: str
+    declared: bool = False
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The cause as an outcome has it."""
+        name = self.id if self.declared else f"{self.id}-{_digest(self.function, str(self.line), self.text)}"
+        return Diagnosis(name, self.criterion, self.text, self.fix, self.declared)
+
+
+@dataclass
+class Explainer:
+    """Explains the failures of one module's run."""
+
+    stage: Stage
+    learner: bytes
+    reference_text: str
+    mistakes: Sequence[Mistake]
+    rights: Mapping[str, types.ModuleType]  # right modules by their texts, the reference first
+    runner: Runner | None
+    stub_text: str = ""
+    problems: dict[str, str] = field(default_factory=dict)  # by criterion
+    causes: list[Cause] = field(default_factory=list)
+    _search: Search | None = None
+    _labels: frozenset[str] = frozenset()  # the functions of which calls fail
+    _broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
+
+    def explained(self, outcomes: Sequence[Outcome], failed: Sequence[Ended], passed: Sequence[Ended]) -> list[Outcome]:
+        """Return the outcomes with the causes of those that failed."""
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
+            direct = self._direct(failed)
+            self._explain(checks, direct)
+        return [self._with_cause(each, direct) for each in outcomes]
+
+    def _direct(self, failed: Sequence[Ended]) -> dict[str, Diagnosis]:
+        """Return what answers show by themselves, by test: a refusal that is missing, another dtype."""
+        found = {}
+        reference = next(iter(self.rights.values()))
+        for each in failed:
+            shown = obvious(
+                self.stage,
+                reference,
+                each.records,
+                each.names,
+                each.outcome.criterion,
+                self.learner,
+                self.reference_text,
+            )
+            if shown is not None:
+                found[each.outcome.test] = shown
+        return found
+
+    def _explain(self, checks: Checks, direct: Mapping[str, Diagnosis]) -> None:
+        known = KnownMistakes(self.stage, self.reference_text, self.mistakes, self.learner)
+        left = list(checks.failing)
+        self._labels = frozenset(each.label for each in left)
+        budgets: dict[str, Budget] = {}
+        for label in self._order(left):
+            group = [each for each in left if each.label == label]
+            if not group:
+                continue
+            budget = budgets.setdefault(group[0].criterion, Budget(SHARE if budgets else FULL))
+            if sum(each.spent for each in budgets.values()) > IN_ALL:
+                budget.left = 0
+            try:
+                explained = self._of_function(label, group, left, checks, known, direct, budget)
+            except RunnerGone:
+                explained = set()
+            except Exception as error:  # of values that a learner's process chose, or of a change that cannot be made
+                self.problems[group[0].criterion] = f"{type(error).__name__}: {error}"[:300]
+                explained = set()
+            left = [each for each in left if each not in explained]
+
+    def _of_function(
+        self, label: str, group: Sequence[Check], left: Sequence[Check], checks: Checks,
+        known: KnownMistakes, direct: Mapping[str, Diagnosis], budget: Budget,
+    ) -> set[Check]:  # fmt: skip
+        """Find the causes of a function's failing calls; return all failing calls that they explain."""
+        shown = {each for each in group if each.outcome.test in direct}
+        waiting = [each for each in group if not (each.is_refusal and each in shown)]
+        match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting) if waiting else None
+        explained: set[Check] = set()
+        searched = [each for each in waiting if each not in shown]
+        while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
+            cause = self._edited(searched, left, checks, budget, self._allowed(label))
+            if cause is None:
+                break
+            if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
+                cause = self._known_as(
+                    match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
+                )
+                match = None
+            self.causes.append(cause)
+            explained |= cause.checks
+            searched = [each for each in searched if each not in explained]
+        if match is not None and not match.checks <= explained and _is_enough(match, waiting):
+            explained |= self._take_known(match, left, known)
+            more = known.pair(match, [each for each in waiting if each not in explained])
+            explained |= self._take_known(more, left, known) if more is not None else set()
+            self._broken.add(match.mistakes[0].replaces)
+        if any(each not in explained for each in searched):
+            self._broken.add(label)
+        return explained
+
+    def _allowed(self, label: str) -> frozenset[str] | None:
+        """Return the functions that may be edited: where one is called whose fault is not known, no other."""
+        module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        inner = {name for broken in self._broken - {label} for name in module.reached(broken)}
+        return frozenset(inner) if inner & set(module.reached(label)) and label not in self._broken else None
+
+    def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
+        """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
+        mistake = match.mistakes[-1]
+        return replace(
+            cause, id=mistake.id, function=mistake.replaces, line=edited.line, text=mistake.text, fix=mistake.fix,
+            criterion=mistake.criterion, declared=True,
+        )  # fmt: skip
+
+    def _take_known(self, match: Match, left: Sequence[Check], known: KnownMistakes) -> set[Check]:
+        mistake = match.mistakes[-1]
+        checks = match.checks | frozenset(known.also(match, left))
+        line = self._line_of(mistake.replaces)
+        self.causes.append(
+            Cause(mistake.id, mistake.replaces, line, mistake.text, mistake.fix, checks, mistake.criterion, True)
+        )
+        return set(checks)
+
+    def _line_of(self, function: str) -> int:
+        node = ModuleText(self.learner.decode("utf-8-sig", "replace")).functions.get(function)
+        return node.lineno if node is not None else 0
+
+    def _edited(
+        self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
+        allowed: frozenset[str] | None,
+    ) -> Cause | None:  # fmt: skip
+        """Return an edit that explains some of a function's failing calls, with all calls that it explains."""
+        search = self._search or self._begin(waiting[0].label)
+        if search is None:
+            return None
+        trusted = checks.trusted()
+        order = sorted(waiting, key=lambda each: (each.is_raised, each.says_little, each.size))
+        for check in order[:MOST_TARGETS]:
+            found = self._edit_of(search, check, left, checks, trusted, budget, allowed)
+            if found is None:
+                continue
+            steps, fixed = found
+            for each in steps:
+                search = search.after(each.edit)
+            self._search = search
+            others = [each for each in left if each not in fixed]
+            more = search.fixed_by(others)
+            return self._cause(steps, frozenset(fixed) | frozenset(more), check)
+        return None
+
+    def _edit_of(
+        self,
+        search: Search,
+        check: Check,
+        left: Sequence[Check],
+        checks: Checks,
+        trusted: frozenset[str],
+        budget: Budget,
+        allowed: frozenset[str] | None,
+    ) -> tuple[list[Found], set[Check]] | None:
+        """Return the edit that puts a call right, or two of which the first puts more of it right."""
+        same = [each for each in left if each.kind == check.kind or each.kind in ("values", "edges")]
+        before: list[Found] = []
+        for _ in range(MOST_TOGETHER):
+            trace = search.trace(check)
+            if trace is None or budget.is_over:
+                return None
+            places = search.places(check, trace, trusted)
+            if allowed is not None:
+                places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
+            best: Edit | None = None
+            for first, last in ((FIRST, NEAR), (NEAR, NEVER)):
+                rings = search.candidates(check, trace, places, first, last)
+                winners, closest = search.found(check, rings, budget, same, checks.passing)
+                chosen = accepted(winners, check, same, search, places, is_second=bool(before))
+                if chosen is not None:
+                    return [*before, chosen], set(chosen.fixed)
+                if winners:
+                    return None
+                best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
+                if best is not None:
+                    break
+            if best is None:
+                return None
+            before.append(Found(best, 0, 0, frozenset(), 0))
+            search = search.after(best)
+        return None
+
+    def _begin(self, label: str) -> Search | None:
+        if self.runner is None or len(self.learner) > MOST_BYTES:
+            return None
+        text = self.learner.decode("utf-8-sig", "replace")
+        mine = manner_of(text, label)
+        rights = sorted(self.rights, key=lambda each: -likeness(mine, manner_of(each, label)))
+        stub = ModuleText(self.stub_text) if self.stub_text else None
+        constants = stub.constants if stub is not None else frozenset()
+        self._search = Search(
+            self.stage, ModuleText(text), [ModuleText(each) for each in rights], self.runner, stub, constants
+        )
+        return self._search
+
+    def _cause(self, steps: Sequence[Found], checks: frozenset[Check], target: Check) -> Cause:
+        """Return what edits say that a call needs together; the first is where a value first goes wrong."""
+        first = steps[0].edit
+        said: list[str] = []
+        for each in steps:
+            name = (
+                ""
+                if said and each.edit.function == first.function
+                else f"{each.edit.function.removesuffix('.__init__')}, "
+            )
+            says = each.edit.says
+            said.append(f"{name}line {each.edit.line}: {says[0].upper() + says[1:]}.")
+        text = " ".join(each[0].upper() + each[1:] if number else each for number, each in enumerate(said))
+        fix = " ".join(dict.fromkeys(each.edit.fix for each in steps))
+        criterion = self.stage.criterion_of(first.function)
+        own = criterion.id if criterion is not None else target.criterion
+        rows = {each.criterion for each in checks}
+        name = "-and-".join(dict.fromkeys(each.edit.id for each in steps))
+        return Cause(name, first.function, first.line, text, fix, checks, own if own in rows else target.criterion)
+
+    def _order(self, failing: Sequence[Check]) -> list[str]:
+        """Return the functions that were asked: those that others call first, then in the order of the checklist."""
+        module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        labels = list(dict.fromkeys(each.label for each in failing))
+        reached = {label: set(module.reached(label)) for label in labels}
+        rows = {row.id: place for place, row in enumerate(self.stage.criteria)}
+        first = {
+            label: min(rows.get(each.criterion, 99) for each in failing if each.label == label) for label in labels
+        }
+
+        def depth(label: str) -> int:
+            inner = set(reached[label])
+            return sum(
+                other != label and (other in inner or any(name.startswith(f"{other}.") for name in inner))
+                for other in labels
+            )
+
+        return sorted(labels, key=lambda label: (depth(label), first[label]))
+
+    def _with_cause(self, outcome: Outcome, direct: Mapping[str, Diagnosis]) -> Outcome:
+        own = [(cause, check) for cause in self.causes for check in cause.checks if check.outcome.test == outcome.test]
+        shown = direct.get(outcome.test)
+        if shown is not None and shown.mistake in REFUSED:
+            return replace(outcome, explains=(shown,))
+        if own:
+            first = min(own, key=lambda pair: (pair[0].criterion != outcome.criterion, len(pair[1].records)))[0]
+            return replace(outcome, explains=(first.diagnosis,))
+        if shown is not None:
+            return replace(outcome, explains=(shown,))
+        if outcome.status == "failed" and self.runner is not None and self.runner.was_cut:
+            return replace(outcome, unexplained=CUT, explains=())
+        if outcome.status == "failed" and outcome.criterion in self.problems:
+            return replace(outcome, unexplained=self.problems[outcome.criterion], explains=())
+        return replace(outcome, explains=()) if outcome.explains else outcome
+
+
+def _is_enough(match: Match, waiting: Sequence[Check]) -> bool:
+    return len(match.checks) * 2 >= len(waiting) or len(match.checks) >= ENOUGH
+
+
+def _is_about(match: Match, cause: Cause) -> bool:
+    """Say whether a known mistake explains what an edit puts right, or most of it."""
+    labels = {each.label for each in match.checks}
+    own = [each for each in cause.checks if each.label in labels]
+    return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+
+
+def _the_one(matches: Sequence[Match], group: Sequence[Check]) -> Match | None:
+    """Return the match that explains the most; none where several do that say different things."""
+    if not matches:
+        return None
+    most = len(matches[0].checks)
+    tied = [each for each in matches if len(each.checks) == most]
+    rows = {each.criterion for each in group}
+    tied = [each for each in tied if each.mistakes[0].criterion in rows] or tied
+    tied = [each for each in tied if each.mistakes[0].replaces == group[0].label] or tied
+    return tied[0] if len({each.mistakes[0].text for each in tied}) == 1 else None
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()[:8]

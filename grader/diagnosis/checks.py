@@ -1,0 +1,467 @@
+"""The calls that tests made, each with the answer that is right: what an explanation has to explain, one by one."""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grader.course.stage import Stage
+from grader.diagnosis.instrument import LOG
+from grader.diagnosis.replay import Replay, usable
+from grader.diagnosis.runner import STEPS, Runner, Stand, error_of, requests_of, stays_there
+from grader.outcome import Outcome
+from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.proxies import RemoteValue
+from grader.sandbox.record import Name, Record
+from grader.worker.operations import perform
+
+NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
+MOST_RIGHT = 3  # answers to one call that are right, as with free signs
+MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
+SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
+FEW = 4  # whole numbers, and fewer, that many formulas give as well
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A test that ended: its outcome, what it asked and was answered, and the names of the module that it asked."""
+
+    outcome: Outcome
+    records: list[Record]
+    names: dict[str, Name]
+
+
+@dataclass(eq=False)
+class Check:
+    """One call of a test: the requests that lead to it, and what right modules answer.
+
+    The last of the records is the call itself; those before made the objects and caches that it needs.
+    """
+
+    stage: Stage
+    outcome: Outcome
+    records: Sequence[Record]
+    names: dict[str, Name]
+    rights: Sequence[Sequence[Record]]  # the same requests with answers that are right
+    is_exact: bool = False  # whether the dtype is what is wrong
+    is_whole: bool = False  # whether these are all requests of the test
+    steps: int = 0  # that the learner's module takes, once that is known
+
+    @property
+    def label(self) -> str:
+        """The function, class, method or attribute that is asked last."""
+        return self.records[-1].label
+
+    @property
+    def criterion(self) -> str:
+        return self.outcome.criterion
+
+    @property
+    def kind(self) -> str:
+        """What the test is about: values, where its marks say nothing else."""
+        return self.outcome.kind or "values"
+
+    @property
+    def last(self) -> Record:
+        return self.records[-1]
+
+    @property
+    def right(self) -> Record:
+        """The call as the reference answers it."""
+        return self.rights[0][-1]
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the learner's module raised where a right one answers."""
+        return self.last.error is not None and self.right.error is None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether a right module refuses the call."""
+        return self.right.error is not None
+
+    @cached_property
+    def size(self) -> int:
+        """About how much is to be computed: requests, and the numbers in their arguments."""
+        values = (value for each in self.records for value in (*each.args, *each.kwargs.values()))
+        return 50 * len(self.records) + sum(_size(value) for value in values)
+
+    @property
+    def work(self) -> int:
+        """How much a trial of the call takes: the steps of the learner's module, and what NumPy computes in each."""
+        return self.steps + self.size // SIZE_OF_A_STEP
+
+    @cached_property
+    def says_little(self) -> bool:
+        """Whether many formulas give the right answer: a bool, a few whole numbers, zeros and ones."""
+        if self.is_refusal:
+            return True
+        parts = _numbers(self.right.result)
+        if parts is None:
+            return self.right.result is None
+        plain = np.concatenate([each.reshape(-1) for each in parts]) if parts else np.zeros(0)
+        whole = bool(np.all(np.isfinite(plain)) and np.all(np.mod(plain, 1) == 0)) if plain.size else True
+        return (whole and plain.size < FEW) or bool(np.isin(plain, (0.0, 1.0)).all()) or not np.isfinite(plain).any()
+
+    @cached_property
+    def requests(self) -> list[list[Any]] | None:
+        """The requests as they go over; None where a function of the test's is among them."""
+        wanted = {each.target for each in self.records} - {0}
+        names = {entry.number: name for name, entry in self.names.items() if entry.number in wanted}
+        return requests_of(self.records, names)
+
+    @cached_property
+    def local_requests(self) -> list[list[Any]] | None:
+        """The requests for a module in this process, where the test's own functions can be passed."""
+        wanted = {each.target for each in self.records} - {0}
+        names = {entry.number: name for name, entry in self.names.items() if entry.number in wanted}
+        return self.requests if self.requests is not None else requests_of(self.records, names, is_local=True)
+
+    def noted(self, runner: Any) -> tuple[Any, int] | None:
+        """Return the log of the probes while the requests are made, and the steps; None where that failed."""
+        if self.requests is not None:
+            told = runner.attempt([[]], self.requests, 20 * STEPS, True)
+            match told:
+                case [[_, int(steps), log]]:
+                    return log, steps
+            return None
+        self._step_by_step(runner, (), self.rights[0])
+        try:
+            return runner.named(LOG), 0
+        except Exception:  # the process is gone, or what was noted cannot be sent
+            return None
+
+    def logs(self, runner: Runner, groups: Sequence[Sequence[int]], steps: int = STEPS) -> list[Any]:
+        """Return what the probes noted with each group of changes in force, as far as the requests can go over."""
+        found: list[Any] = []
+        while self.requests is not None and len(found) < len(groups):
+            told = runner.attempt(groups[len(found) :], self.requests, steps, True)
+            found += [each[2] if isinstance(each, list) and len(each) == 3 else None for each in told or [None]]
+        return found
+
+    def scores(self, runner: Runner, groups: Sequence[Sequence[int]], steps: int = STEPS) -> list[tuple[int, int]]:
+        """Return of each group of changes how many requests, and how many values of them, are answered rightly."""
+        found: list[tuple[int, int]] = []
+        while len(found) < len(groups):
+            requests = self.requests
+            told = None if requests is None else runner.attempt(groups[len(found) :], requests, steps)
+            if told is None:
+                found.append(self._alone(runner, groups[len(found)], requests, steps))
+            else:
+                found += [self.score_of(each) for each in told]
+        return found
+
+    def _alone(self, runner: Runner, numbers: Sequence[int], requests: list[Any] | None, steps: int) -> tuple[int, int]:
+        """Return the score of one group: the others went over with one that hung or ended the process."""
+        if requests is not None:
+            told = runner.attempt([numbers], requests, steps)
+            return (0, 0) if told is None else self.score_of(told[0])
+        return max(self._step_by_step(runner, numbers, right) for right in self.rights)
+
+    def _step_by_step(self, runner: Any, numbers: Sequence[int], right: Sequence[Record]) -> tuple[int, int]:
+        """Return the score with an exchange for each request: a function of the test's is called over there."""
+        replay = _Counting(Stand(runner), self.stage, {}, self.is_exact)  # type: ignore[arg-type]
+        replay.floor = NOISE
+        try:
+            runner.choose(numbers)
+            wanted = {record.target for record in right} - {0}
+            for name, entry in self.names.items():
+                if entry.number in wanted:
+                    replay.objects[entry.number] = runner.named(name)
+            for done, record in enumerate(right):
+                if not replay.agrees_with(record):
+                    return done, replay.agreed
+        except WorkerFailed:
+            return 0, 0
+        return len(right), replay.agreed
+
+    def score_of(self, told: Any) -> tuple[int, int]:
+        """Return the score of what came back for one group."""
+        answers = told[0] if isinstance(told, list) and len(told) == 3 and isinstance(told[0], list) else []
+        return max(self._score(right, answers) for right in self.rights)
+
+    def _score(self, right: Sequence[Record], answers: list[Any]) -> tuple[int, int]:
+        replay = _Counting(types.ModuleType("none"), self.stage, {}, self.is_exact)
+        replay.floor = NOISE
+        done = 0
+        with np.errstate(all="ignore"):
+            for record, each in zip(right, answers, strict=False):
+                if not (isinstance(each, list) and len(each) == 4 and replay.is_told(record, *each[:3])):
+                    break
+                done += 1
+        return done, replay.agreed
+
+    def is_right(self, score: tuple[int, int]) -> bool:
+        """Say whether a score is that of a module that answers all rightly."""
+        return score[0] == len(self.records)
+
+    def wrong_parts(self) -> list[int | str]:
+        """Return which entries of a tuple or dict are wrong; none where all are, or the form is another."""
+        a, b = self.right.result, self.last.result
+        pairs: list[tuple[int | str, Any, Any]] = []
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            pairs = [(n, *each) for n, each in enumerate(zip(a, b, strict=True))]
+        elif isinstance(a, dict) and isinstance(b, dict) and set(a) == set(b):
+            pairs = [(name, a[name], b[name]) for name in a if isinstance(name, str)]
+        replay = Replay(types.ModuleType("none"), self.stage, {}, self.is_exact)
+        replay.floor = NOISE
+        wrong = [part for part, one, other in pairs if not replay._same(one, other)]
+        return wrong if len(wrong) < len(pairs) else []
+
+
+class _Counting(Replay):
+    """Compares answers of a changed module with right ones, and counts the values that are right."""
+
+    agreed = 0
+
+    def is_told(self, record: Record, result: Any, names: Any, changed: Any) -> bool:
+        """Say whether a request was answered rightly, by what came back of it."""
+        error = error_of(names)
+        if error is None and record.error is None and result is None and stays_there(record.result):
+            self.agreed += 1
+            return True
+        try:
+            return self._is_same(record, result, error, bool(changed))
+        except Exception:  # values that cannot be compared: the other side chose them
+            return False
+
+    def agrees_with(self, record: Record) -> bool:
+        """Make one request, and say whether it is answered rightly."""
+        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+        try:
+            result, error = perform(record.kind, self.objects[record.target], record.name, args, kwargs), None
+        except WorkerFailed:
+            raise
+        except Exception as raised:  # a changed form may well raise
+            result, error = None, raised
+        try:
+            return self._is_same(record, result, error, record.changed)
+        except WorkerFailed:
+            raise
+        except Exception:
+            return False
+
+    def _same(self, recorded: Any, local: Any) -> bool:
+        """Compare, and count each value of a tuple or dict that is right by itself."""
+        if isinstance(recorded, tuple) and isinstance(local, tuple) and len(recorded) == len(local):
+            return min([self._same(a, b) for a, b in zip(recorded, local, strict=True)], default=True)
+        if isinstance(recorded, dict) and isinstance(local, dict) and set(recorded) <= set(local):
+            return min([self._same(value, local[name]) for name, value in recorded.items()], default=True)
+        same = super()._same(recorded, local)
+        self.agreed += same
+        return same
+
+    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+        own = next((each for each in type(local).__mro__ if each.__module__ == "builtins"), Exception)
+        return isinstance(recorded, own)
+
+
+@dataclass
+class Checks:
+    """The calls of all tests of a run: those that went wrong, and those that have to stay right."""
+
+    maker: Maker
+    failing: list[Check] = field(default_factory=list)
+    unclear: list[Ended] = field(default_factory=list)  # failed tests of which each answer is right by itself
+    _right: list[Check] = field(default_factory=list)  # right calls of tests that failed
+    _passed: list[Ended] = field(default_factory=list)
+    _made: dict[str, Check | None] = field(default_factory=dict)  # by test that passed
+
+    @classmethod
+    def of(
+        cls,
+        stage: Stage,
+        failed: Sequence[Ended],
+        passed: Sequence[Ended],
+        rights: Sequence[types.ModuleType],
+        learner: bytes,
+    ) -> Checks:
+        """Return the calls of tests that ended; rights are the right modules, the reference first."""
+        found = cls(Maker(stage, rights, learner))
+        for each in failed:
+            if usable(each.records):
+                found._take(each)
+        found._passed = [each for each in passed if usable(each.records)]
+        return found
+
+    def _take(self, ended: Ended) -> None:
+        for is_exact in (False, True):
+            wrong, right = self.maker.split(ended, is_exact)
+            if wrong:
+                self.failing += wrong
+                self._right += right
+                return
+        self.unclear.append(ended)
+
+    def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
+        """Return right calls that lead to some function: those of one function first, then the shortest."""
+        found = [each for each in self._right if reaches(each.label)]
+        tests = [each for each in self._passed if any(reaches(label) for label in _labels(each))]
+        tests.sort(key=lambda each: (first not in _labels(each), sum(map(_size_of, each.records))))
+        for each in tests:
+            if len(found) >= most:
+                break
+            check = self.whole(each)
+            if check is not None:
+                found.append(check)
+        return sorted(found, key=lambda each: (each.label != first, each.size))[:most]
+
+    def whole(self, ended: Ended) -> Check | None:
+        """Return all that a test asked that passed; made once."""
+        test = ended.outcome.test
+        if test not in self._made:
+            self._made[test] = self.maker.whole(ended)
+        return self._made[test]
+
+    def trusted(self) -> frozenset[str]:
+        """Return the functions that were asked, and of which no answer was wrong."""
+        asked = {label for each in self._passed for label in _labels(each)}
+        return frozenset(
+            asked - {each.label for each in self.failing} - {each.label.partition(".")[0] for each in self.failing}
+        )
+
+
+def _labels(ended: Ended) -> set[str]:
+    return {record.label for record in ended.records if record.kind == "call"}
+
+
+def _size_of(record: Record) -> int:
+    return 50 + sum(_size(value) for value in (*record.args, *record.kwargs.values()))
+
+
+@dataclass
+class Maker:
+    """Makes checks of a test's records by repeating them on right modules."""
+
+    stage: Stage
+    rights: Sequence[types.ModuleType]
+    learner: bytes
+
+    def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
+        """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
+
+        A call that needs nothing from before stands by itself; of the others the first wrong one counts.
+        """
+        wrong: list[Check] = []
+        right: list[Check] = []
+        replay = self._replay(self.rights[0], ended, is_exact)
+        answers = _answered(replay, ended.records)
+        chained = False
+        for place, (record, (answer, is_right)) in enumerate(zip(ended.records, answers, strict=False)):
+            if replay.stands_alone(record):
+                if len(wrong) + len(right) < MOST_OF_A_TEST:
+                    made = Check(
+                        self.stage, ended.outcome, [record], ended.names, [[answer]], is_exact, len(ended.records) == 1
+                    )
+                    self._sort(made, is_right, wrong, right)
+            elif not is_right and not chained:
+                records, forms = ended.records[: place + 1], [each for each, _ in answers[: place + 1]]
+                made = Check(
+                    self.stage, ended.outcome, records, ended.names, [forms], is_exact, place + 1 == len(ended.records)
+                )
+                before = len(wrong)
+                self._sort(made, False, wrong, [])
+                chained = len(wrong) > before
+        return wrong, right
+
+    def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
+        """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""
+        if is_right:
+            right.append(check)
+            return
+        rights = list(check.rights)
+        if check.right.error is None:
+            for module in self.rights[1:MOST_RIGHT]:
+                ended = Ended(check.outcome, list(check.records), check.names)
+                own = _answered(self._replay(module, ended, check.is_exact), check.records)
+                if len(own) != len(check.records) or own[-1][0].error is not None:
+                    continue
+                if own[-1][1]:
+                    right.append(check)
+                    return
+                form = [each for each, _ in own]
+                if not any(self._is_alike(form, each, check.is_exact) for each in rights):
+                    rights.append(form)
+        check.rights = rights
+        wrong.append(check)
+
+    def whole(self, ended: Ended) -> Check | None:
+        """Return all that a test asked, with the right answers; None where no right module answers alike."""
+        for module in self.rights[:MOST_RIGHT]:
+            own = _answered(self._replay(module, ended, False), ended.records)
+            if len(own) == len(ended.records) and all(same for _, same in own):
+                return Check(
+                    self.stage, ended.outcome, ended.records, ended.names, [[each for each, _ in own]], False, True
+                )
+        return None
+
+    def _is_alike(self, one: Sequence[Record], other: Sequence[Record], is_exact: bool) -> bool:
+        replay = Replay(self.rights[0], self.stage, {}, is_exact)
+        replay.floor = NOISE
+        for a, b in zip(one, other, strict=True):
+            is_opaque = a.label in self.stage.opaque and isinstance(a.result, tuple) and isinstance(b.result, tuple)
+            pair = (a.result[:-1], b.result[:-1]) if is_opaque else (a.result, b.result)
+            if b.error is None and not replay._same(*pair):
+                return False
+        return True
+
+    def _replay(self, module: types.ModuleType, ended: Ended, is_exact: bool) -> Replay:
+        return Replay(module, self.stage, ended.names, is_exact, self.learner)
+
+
+def _answered(replay: Replay, records: Sequence[Record]) -> list[tuple[Record, bool]]:
+    """Return the records with the answers of a right module, and whether the learner's are the same.
+
+    It ends where they cannot be repeated.
+    """
+    found = []
+    with np.errstate(all="ignore"):
+        for record in records:
+            done = replay.perform(record)
+            if done is None:
+                break
+            result, error, changed, same = done
+            right = copy.copy(record)
+            right.error, right.changed, right.failed = error, changed, False
+            right.result = _expected(record, result)
+            found.append((right, same))
+    return found
+
+
+def _expected(record: Record, result: Any) -> Any:
+    """Return the right answer, with the learner's own objects where the right ones stay in their module."""
+    if isinstance(record.result, RemoteValue):
+        return record.result
+    several = isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple))
+    if several and any(isinstance(each, RemoteValue) for each in record.result):
+        return record.result
+    return result
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value)) if len(value) < 1000 else len(value)
+    return sum(map(_size, value.values())) if isinstance(value, dict) and len(value) < 1000 else 1
+
+
+def _numbers(value: Any) -> list[Any] | None:
+    """Return the numbers of an answer, or of the parts of one; None where it holds something else."""
+    several = value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else [value]
+    found = []
+    for each in several:
+        if not isinstance(each, (np.ndarray, np.generic, bool, int, float)):
+            return None
+        array = np.asarray(each)
+        if array.dtype.kind not in "biuf":
+            return None
+        found.append(array.astype(float))
+    return found

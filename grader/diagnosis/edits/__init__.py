@@ -1,0 +1,12 @@
+"""The edits that are tried in a learner's lines, by what they change. Begin with `base.py`.
+
+An edit is added in one file: a generator with `@edit(id, node types, rank=…)` that yields `site.make(new, says, fix)`.
+"""
+
+from grader.diagnosis.edits import calls, constants, names, numerics, operators, shapes, slices, statements, terms
+from grader.diagnosis.edits.base import Context, Edit, Site, edits_at
+
+__all__ = [
+    "Context", "Edit", "Site", "calls", "constants", "edits_at", "names", "numerics", "operators", "shapes", "slices",
+    "statements", "terms",
+]  # fmt: skip

@@ -1,0 +1,375 @@
+"""The edit: one change of a learner's text that may put it right, with its id, its likelihood and its sentence.
+
+A generator that is registered with `@edit` looks at a site and yields edits. The search orders and tells edits by their
+ids and ranks; a sentence steers nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.instrument import Trace
+from grader.diagnosis.module_text import (
+    COMPREHENSIONS,
+    MOST_SHOWN,
+    Change,
+    Function,
+    ModuleText,
+    loaded,
+    parameters,
+    stored,
+)
+from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Sample
+
+LIKELY, USUAL, UNUSUAL, RARE = range(4)  # how often learners make a mistake of this sort
+BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
+MOST_NAMES = 40
+Load = ast.Load()
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What stands in the place of some nodes of a function; template and remedy make its sentences."""
+
+    id: str
+    function: str
+    changes: tuple[Change, ...]
+    rank: int
+    template: str
+    remedy: str
+    statement: ast.stmt
+    adds: bool = False  # whether it puts in what was not there; what takes something away is tried and told first
+    show: Callable[[ast.AST], str] = ast.unparse
+
+    @property
+    def says(self) -> str:
+        """What is wrong, as a clause; made when it is told."""
+        return self._filled(self.template)
+
+    @property
+    def fix(self) -> str:
+        """What to write."""
+        return self._filled(self.remedy or "Write `{new}`.")
+
+    def _filled(self, text: str) -> str:
+        old, new = self.changes[0]
+        news = new if isinstance(new, list) else [new]
+        shown = "; ".join(_shortened(ast.unparse(each).split("\n")[0]) for each in news)
+        words = {"old": self.show(old), "new": shown, "line": self.show(self.statement)}
+        for key, word in words.items():
+            text = text.replace("{" + key + "}", word)
+        return text
+
+    @property
+    def line(self) -> int:
+        """The line of the fault."""
+        old = self.changes[0][0]
+        return int(getattr(old, "lineno", getattr(self.statement, "lineno", 0)))
+
+    @cached_property
+    def grown(self) -> int:
+        """By how many nodes the text changes in size."""
+        total = 0
+        for old, new in self.changes:
+            nodes = new if isinstance(new, list) else [new]
+            total += abs(sum(len(walk(each)) for each in nodes) - len(walk(old)))
+        return total
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+
+
+@dataclass
+class Context:
+    """What is known of a module while edits are made: its text, a run of it, and what may be written."""
+
+    module: ModuleText
+    trace: Trace
+    constants: frozenset[float] = frozenset()  # that the README, the stub or the learner state
+    words: frozenset[str] = frozenset()  # names that the README, the stub or the learner use
+    stub: ModuleText | None = None
+    raising: ast.stmt | None = None  # the statement in which an exception was raised
+    error: str = ""  # the kind of that exception
+    _first: dict[str, dict[str, int]] = field(default_factory=dict)
+    _own: dict[str, frozenset[str]] = field(default_factory=dict)
+    _unread: dict[str, list[str]] = field(default_factory=dict)
+    _names: dict[tuple[str, int], Any] = field(default_factory=dict)  # by function and statement
+
+    def parents(self, function: str) -> Mapping[int, ast.AST]:
+        """Return what holds each node of a function."""
+        return self.module.parents_of(function)
+
+    def unread(self, function: str) -> list[str]:
+        """Return the arguments that a function never reads."""
+        if function not in self._unread:
+            node = self.module.functions[function]
+            loads = loaded(node)
+            self._unread[function] = [name for name in parameters(node) if name not in loads]
+        return self._unread[function]
+
+    def own_names(self, function: str) -> frozenset[str]:
+        """Return the names that a function sets or is given."""
+        if function not in self._own:
+            node = self.module.functions[function]
+            self._own[function] = frozenset(stored(node) | set(parameters(node)) | {"self", "cls"})
+        return self._own[function]
+
+    def first_lines(self, function: str) -> Mapping[str, int]:
+        """Return the line in which each name of a function gets its first value; 0 for arguments."""
+        if function not in self._first:
+            node = self.module.functions[function]
+            found: dict[str, int] = dict.fromkeys([*parameters(node), "self"], 0)
+            for each in walk(node):
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    found[each.id] = min(found.get(each.id, each.lineno), each.lineno)
+            self._first[function] = found
+        return self._first[function]
+
+
+@dataclass
+class Site:
+    """One node of a function, with what stands around it and what it held."""
+
+    context: Context
+    function: str
+    statement: ast.stmt
+    node: Any
+
+    @property
+    def module(self) -> ModuleText:
+        return self.context.module
+
+    @property
+    def definition(self) -> Function:
+        """The function's definition."""
+        return self.module.functions[self.function]
+
+    @property
+    def parent(self) -> Any:
+        """What holds the node."""
+        return self.context.parents(self.function).get(id(self.node))
+
+    def parent_of(self, node: ast.AST) -> Any:
+        """Return what holds another node of the function."""
+        return self.context.parents(self.function).get(id(node))
+
+    def value(self, node: ast.AST | None = None) -> Sample | None:
+        """Return what the node held, or another one."""
+        return self.context.trace.value(self.node if node is None else node)
+
+    def show(self, node: ast.AST) -> str:
+        """Return a node as the learner wrote it."""
+        return self.module.shown(node)
+
+    @cached_property
+    def is_callee(self) -> bool:
+        """Whether the node is what a call calls."""
+        return isinstance(self.parent, ast.Call) and self.parent.func is self.node
+
+    @cached_property
+    def names(self) -> dict[str, Sample]:
+        """What the names held that have a value at this place, those of a comprehension around it included."""
+        key = self.function, id(self.statement)
+        inner = self._inner
+        if inner:
+            return self._made_names(inner)
+        if key not in self.context._names:
+            self.context._names[key] = self._made_names(inner)
+        found: dict[str, Sample] = self.context._names[key]
+        return found
+
+    def _made_names(self, inner: set[str]) -> dict[str, Sample]:
+        held = self.context.trace.held.get(self.function, {})
+        first = self.context.first_lines(self.function)
+        line = getattr(self.statement, "lineno", 0)
+        loops = self._loops
+        found = {
+            name: sample
+            for name, sample in held.items()
+            if name in first and (first[name] < line or (first[name] == line and name in loops) or loops & {name})
+        }
+        for name in inner:
+            samples = [
+                sample
+                for each in walk(self.statement)
+                if isinstance(each, ast.Name) and each.id == name and (sample := self.value(each)) is not None
+            ]
+            found |= {name: samples[0]} if samples else {}
+        found.pop("_", None)
+        return dict(list(found.items())[:MOST_NAMES])
+
+    @cached_property
+    def _loops(self) -> set[str]:
+        """The names that the loops around the statement set, in any of their lines."""
+        found: set[str] = set()
+        node: Any = self.parent_of(self.statement)
+        while node is not None:
+            if isinstance(node, (ast.For, ast.While)):
+                found |= stored(node)
+            node = self.parent_of(node)
+        return found
+
+    @cached_property
+    def _inner(self) -> set[str]:
+        """The names of comprehensions and lambdas around the node."""
+        found: set[str] = set()
+        node: Any = self.node
+        while node is not None and node is not self.statement:
+            if isinstance(node, COMPREHENSIONS):
+                found |= {name for each in node.generators for name in _targets(each.target)}
+            elif isinstance(node, ast.Lambda):
+                found |= {each.arg for each in node.args.args}
+            node = self.parent_of(node)
+        return found
+
+    @cached_property
+    def operands(self) -> list[tuple[ast.expr, Sample]]:
+        """What may be used here: names, attributes of self, entries of dicts by their keys."""
+        found: list[tuple[ast.expr, Sample]] = []
+        for name, sample in self.names.items():
+            node = ast.Name(name, Load)
+            if name not in ("self", "cls"):
+                found.append((node, sample))
+            for key, part in sample.parts.items():
+                if sample.kind == "object" and name == "self":
+                    found.append((ast.Attribute(node, key, Load), part))
+                elif sample.kind == "dict":
+                    found.append((ast.Subscript(node, ast.Constant(key), Load), part))
+        return found
+
+    @property
+    def unread(self) -> list[str]:
+        """The arguments that the function never reads."""
+        return self.context.unread(self.function)
+
+    def alike(self, sample: Sample | None) -> list[ast.expr]:
+        """Return what may be used here and is of the sort of a value without being that value."""
+        if sample is None:
+            return []
+        return [node for node, other in self.operands if sample.is_alike(other) and not sample.is_same(other)]
+
+    def make(
+        self, new: Any, says: str, fix: str = "", *, old: ast.AST | None = None, rank: int | None = None,
+        adds: bool = False, also: Sequence[Change] = (),
+    ) -> Made:  # fmt: skip
+        """Return an edit of the node, or of another one; says and fix may name {old}, {new} and {line}."""
+        return Made(self.node if old is None else old, new, says, fix, rank, adds, tuple(also))
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a generator yields: an edit without its id."""
+
+    old: ast.AST
+    new: Any
+    says: str
+    fix: str
+    rank: int | None
+    adds: bool
+    also: tuple[Change, ...] = ()
+
+
+Generator = Callable[[Site], Iterator[Made]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A registered sort of edit."""
+
+    id: str
+    rank: int
+    make: Generator
+
+
+REGISTRY: dict[type[ast.AST], list[Kind]] = {}
+
+
+def edit(id: str, *nodes: type[ast.AST], rank: int = USUAL) -> Callable[[Generator], Generator]:
+    """Register a generator of edits for nodes of some types."""
+
+    def registered(make: Generator) -> Generator:
+        for each in nodes:
+            REGISTRY.setdefault(each, []).append(Kind(id, rank, make))
+        return make
+
+    return registered
+
+
+def edits_at(site: Site) -> Iterator[Edit]:
+    """Yield the edits of one node."""
+    for kind in REGISTRY.get(type(site.node), ()):
+        for made in kind.make(site):
+            if is_equal(made.new, made.old) or not _sets_own(site, made):
+                continue
+            rank = kind.rank if made.rank is None else made.rank
+            yield _finished(kind.id, site, made, ((made.old, made.new), *made.also), rank)
+
+
+def _finished(id: str, site: Site, made: Made, changes: tuple[Change, ...], rank: int) -> Edit:
+    return Edit(id, site.function, changes, rank, made.says, made.fix, site.statement, made.adds, site.show)
+
+
+def _sets_own(site: Site, made: Made) -> bool:
+    """Say whether only names are set that the function sets anyway: another would become its own in all lines."""
+    news = (made.new, *(new for _, new in made.also))
+    nodes = [each for new in news for each in (new if isinstance(new, list) else [new]) if isinstance(each, ast.stmt)]
+    return all(stored(each) <= site.context.own_names(site.function) for each in nodes)
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Say whether two trees have one text."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(is_equal, one, other))
+    if isinstance(one, ast.AST):
+        return all(
+            is_equal(getattr(one, name, None), getattr(other, name, None)) for name in one._fields if name != "ctx"
+        )
+    return bool(one == other)
+
+
+def _targets(node: ast.AST) -> set[str]:
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
+
+
+def number(value: float) -> ast.expr:
+    """Return a number as it is written."""
+    if value < 0:
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def number_in(node: ast.AST | None) -> float | None:
+    """Return the number that an expression writes out, with its sign; None for another expression."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = number_in(node.operand)
+        return None if inner is None else -inner
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def named(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    """Return the call of one of NumPy's functions."""
+    target = ast.Attribute(ast.Name("np", Load), function, Load)
+    return ast.Call(target, list(args), [ast.keyword(name, value) for name, value in keywords.items()])
+
+
+def fits(one: Sequence[int], other: Sequence[int], whole: Sequence[int] | None = None) -> bool:
+    """Say whether two shapes broadcast, and to a shape that is asked for."""
+    try:
+        found = np.broadcast_shapes(tuple(one), tuple(other))
+    except ValueError:
+        return False
+    return whole is None or found == tuple(whole)

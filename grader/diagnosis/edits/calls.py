@@ -1,0 +1,272 @@
+"""A call that is too much, or arguments of a call that are missing, too many, swapped or others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.module_text import called, parameters
+
+REDUCTIONS = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "std",
+    "var",
+    "argmax",
+    "argmin",
+    "any",
+    "all",
+    "prod",
+    "cumsum",
+    "argsort",
+    "sort",
+    "median",
+)
+KEEPING = ("sum", "mean", "max", "min", "std", "var", "any", "all", "prod", "norm", "median")
+EITHER_WAY = {
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "swapaxes",
+    "logical_and",
+    "logical_or",
+    "allclose",
+    "result_type",
+    "zip",
+}
+LIBRARIES = ("np", "math", "numpy")
+KEYWORDS = {"strict"}  # that do nothing where all is well
+
+
+def is_library(node: ast.AST) -> bool:
+    """Say whether an expression is a module: np, np.random, math."""
+    return (isinstance(node, ast.Name) and node.id in LIBRARIES) or (
+        isinstance(node, ast.Attribute) and is_library(node.value)
+    )
+
+
+@edit("call-superfluous", ast.Call, rank=USUAL)
+def call_superfluous(site: Site) -> Iterator[Made]:
+    """Yield what a function is taken of, without the function."""
+    node = site.node
+    name = called(node)
+    if (
+        isinstance(node.func, ast.Attribute)
+        and not is_library(node.func.value)
+        and not isinstance(site.parent, ast.Expr)
+    ):
+        yield site.make(node.func.value, f"`.{name}` is too much in `{{old}}`")
+    elif node.args and not isinstance(node.args[0], (ast.Starred, ast.GeneratorExp, ast.Constant)):
+        yield site.make(node.args[0], f"`{name}` is too much in `{{old}}`")
+        if len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
+            yield site.make(node.args[1], f"`{name}` is too much in `{{old}}`", rank=UNUSUAL)
+
+
+@edit("arguments-swapped", ast.Call, rank=LIKELY)
+def arguments_swapped(site: Site) -> Iterator[Made]:
+    """Yield a call with two neighbouring arguments swapped."""
+    node = site.node
+    if called(node) in EITHER_WAY:
+        return
+    for place in range(len(node.args) - 1):
+        pair = node.args[place : place + 2]
+        if any(isinstance(each, ast.Starred) for each in pair) or ast.dump(pair[0]) == ast.dump(pair[1]):
+            continue
+        args = [*node.args[:place], pair[1], pair[0], *node.args[place + 2 :]]
+        says = f"the arguments `{site.show(pair[0])}` and `{site.show(pair[1])}` are swapped in `{{old}}`"
+        yield site.make(replaced(node, args=args), says)
+
+
+@edit("argument-superfluous", ast.Call, rank=USUAL)
+def argument_superfluous(site: Site) -> Iterator[Made]:
+    """Yield a call without one of its keywords, or without its last argument."""
+    node = site.node
+    for place, keyword in enumerate(node.keywords):
+        if keyword.arg is not None and keyword.arg not in KEYWORDS:
+            rest = [*node.keywords[:place], *node.keywords[place + 1 :]]
+            yield site.make(replaced(node, keywords=rest), f"`{site.show(keyword)}` is too much in `{{old}}`")
+    if len(node.args) > 1 and not isinstance(node.args[-1], ast.Starred):
+        yield site.make(replaced(node, args=node.args[:-1]), f"`{site.show(node.args[-1])}` is too much in `{{old}}`")
+
+
+@edit("axis-missing", ast.Call, rank=LIKELY)
+def axis_missing(site: Site) -> Iterator[Made]:
+    """Yield a reduction along an axis where it runs over all of the array."""
+    node = site.node
+    name = called(node)
+    if name not in REDUCTIONS or any(each.arg == "axis" for each in node.keywords):
+        return
+    is_method = isinstance(node.func, ast.Attribute) and not is_library(node.func.value)
+    array = node.func.value if is_method else node.args[0] if node.args else None
+    if isinstance(node.func, ast.Name) or array is None or len(node.args) > (0 if is_method else 1):
+        return
+    sample = site.value(array)
+    axes = range(len(sample.shape)) if sample is not None and len(sample.shape) > 1 else ()
+    keeps = any(each.arg == "keepdims" for each in node.keywords)
+    for axis in [each - len(axes) if each == len(axes) - 1 else each for each in axes]:
+        more = [*node.keywords, ast.keyword("axis", number(axis))]
+        says = f"`{name}` runs over all of `{site.show(array)}`, and is needed along axis {axis}"
+        yield site.make(replaced(node, keywords=more), says, adds=True)
+        if not keeps and name in KEEPING:
+            kept = [*more, ast.keyword("keepdims", ast.Constant(True))]
+            yield site.make(replaced(node, keywords=kept), says, adds=True)
+
+
+@edit("keepdims-missing", ast.Call, rank=LIKELY)
+def keepdims_missing(site: Site) -> Iterator[Made]:
+    """Yield a reduction that keeps its axis."""
+    node = site.node
+    given = {each.arg for each in node.keywords}
+    if called(node) in KEEPING and "keepdims" not in given and ("axis" in given or len(node.args) > 1):
+        new = replaced(node, keywords=[*node.keywords, ast.keyword("keepdims", ast.Constant(True))])
+        yield site.make(new, "`{old}` drops the axis, and `keepdims=True` is needed", adds=True)
+
+
+@edit("ddof-missing", ast.Call, rank=USUAL)
+def ddof_missing(site: Site) -> Iterator[Made]:
+    """Yield the variance of a sample for that of all values."""
+    node = site.node
+    if called(node) in ("var", "std") and not any(each.arg == "ddof" for each in node.keywords):
+        new = replaced(node, keywords=[*node.keywords, ast.keyword("ddof", ast.Constant(1))])
+        yield site.make(new, "`{old}` divides by the number of values, and one less is needed", adds=True)
+
+
+@edit("argument-not-passed", ast.Call, rank=LIKELY)
+def argument_not_passed(site: Site) -> Iterator[Made]:
+    """Yield a call of one's own function with an argument that it has a default for, and that is at hand."""
+    node = site.node
+    name = called(node)
+    full = next(
+        (
+            each
+            for each in site.module.functions
+            if each == name or each.endswith(f".{name}") or each == f"{name}.__init__"
+        ),
+        None,
+    )
+    if full is None or any(isinstance(each, ast.Starred) for each in node.args):
+        return
+    wanted = parameters(site.module.functions[full])
+    given = {*wanted[: len(node.args)], *(each.arg for each in node.keywords)}
+    for other in wanted:
+        if other in given:
+            continue
+        for operand, _ in site.operands:
+            key = getattr(operand, "id", getattr(operand, "attr", ""))
+            if key.strip("_") == other or (isinstance(operand, ast.Name) and operand.id in site.unread):
+                new = replaced(node, keywords=[*node.keywords, ast.keyword(other, operand)])
+                yield site.make(new, f"`{name}` is not given its argument `{other}`", adds=True)
+
+
+@edit("where-wrong", ast.Call, rank=USUAL)
+def where_wrong(site: Site) -> Iterator[Made]:
+    """Yield np.where with its condition inverted, or one of its cases alone."""
+    node = site.node
+    if called(node) != "where" or len(node.args) != 3:
+        return
+    test, one, other = node.args
+    yield site.make(replaced(node, args=[test, other, one]), "the two cases of `{old}` are swapped", rank=LIKELY)
+    for case in (one, other):
+        yield site.make(case, f"only one case of `{{old}}` is needed: `{site.show(case)}`", rank=UNUSUAL)
+
+
+@edit("range-wrong", ast.Call, rank=LIKELY)
+def range_wrong(site: Site) -> Iterator[Made]:
+    """Yield a range that begins or ends elsewhere, or runs backwards."""
+    node = site.node
+    if called(node) not in ("range", "arange") or not node.args or len(node.args) > 3 or node.keywords:
+        return
+    end = node.args[0] if len(node.args) == 1 else node.args[1]
+    place = 0 if len(node.args) == 1 else 1
+    start = number(0) if len(node.args) == 1 else node.args[0]
+    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
+        args = list(node.args)
+        args[place] = ast.BinOp(end, operator, number(1))
+        yield site.make(replaced(node, args=args), f"`{{old}}` ends one too {word}")
+    rest = node.args[2:]
+    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
+        if isinstance(operator, ast.Add) or len(node.args) > 1:
+            first = number(1) if len(node.args) == 1 else ast.BinOp(start, operator, number(1))
+            yield site.make(replaced(node, args=[first, end, *rest]), f"`{{old}}` begins one too {word}")
+    if len(node.args) == 1:
+        one = replaced(node, args=[number(1), ast.BinOp(end, ast.Add(), number(1))])
+        yield site.make(one, "`{old}` counts from 0, and has to count from 1")
+    elif len(node.args) == 2:
+        yield site.make(replaced(node, args=[end]), "`{old}` has to begin at 0", rank=USUAL)
+    if called(node) == "range":
+        new = ast.Call(ast.Name("reversed", Load), [node], [])
+        yield site.make(new, "`{old}` runs forwards, and has to run backwards", rank=USUAL)
+    if len(node.args) == 3:
+        yield site.make(replaced(node, args=node.args[:2]), "the step of `{old}` is too much", rank=USUAL)
+
+
+@edit("order-reversed", ast.Call, rank=USUAL)
+def order_reversed(site: Site) -> Iterator[Made]:
+    """Yield what is iterated over or sorted the other way round."""
+    node = site.node
+    name = called(node)
+    if name == "reversed" and node.args:
+        yield site.make(node.args[0], "`{old}` runs backwards, and has to run forwards", rank=LIKELY)
+    if name == "sorted" or (name == "sort" and not is_library(getattr(node.func, "value", node))):
+        given = {each.arg: each for each in node.keywords}
+        if "reverse" not in given:
+            more = [*node.keywords, ast.keyword("reverse", ast.Constant(True))]
+            yield site.make(
+                replaced(node, keywords=more), "`{old}` sorts upwards, and has to sort downwards", adds=True
+            )
+    if name in ("argsort", "sort", "sorted", "cumsum", "cumprod") and not isinstance(site.parent, ast.Expr):
+        turned = ast.Subscript(node, ast.Slice(None, None, number(-1)), Load)
+        yield site.make(turned, "`{old}` is in the wrong order: it has to be reversed", adds=True)
+
+
+@edit("key-missing", ast.Call, rank=USUAL)
+def key_missing(site: Site) -> Iterator[Made]:
+    """Yield sorted, max or min by an entry of each element, or by a dict's values."""
+    node = site.node
+    if called(node) not in ("sorted", "max", "min", "sort") or is_library(getattr(node.func, "value", node)):
+        return
+    given = {each.arg for each in node.keywords}
+    others = [each for each in node.keywords if each.arg != "key"]
+    item = ast.arguments([], [ast.arg("item")], None, [], [], None, [])
+    name = ast.Name("item", Load)
+    forms: list[ast.expr] = [ast.Subscript(name, number(place), Load) for place in (0, 1, -1)]
+    forms += [
+        ast.Call(ast.Name("len", Load), [name], []),
+        ast.UnaryOp(ast.USub(), ast.Subscript(name, number(1), Load)),
+    ]
+    for table, sample in site.names.items():
+        if sample.kind == "dict":
+            forms.append(ast.Subscript(ast.Name(table, Load), name, Load))
+    for form in forms:
+        key = ast.keyword("key", ast.Lambda(item, form))
+        says = "`{old}` compares the elements themselves" if "key" not in given else "the key of `{old}` is another"
+        yield site.make(replaced(node, keywords=[*others, key]), says, adds="key" not in given)
+
+
+@edit("element-converted", ast.Name, ast.Subscript, ast.Call, rank=UNUSUAL)
+def converted(site: Site) -> Iterator[Made]:
+    """Yield a value converted: to a number, a text, a list, lower case."""
+    value = site.value()
+    if value is None or site.is_callee or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+        return
+    if value.kind == "text":
+        for method in ("lower", "strip", "upper", "split"):
+            if called(site.node) != method:
+                new = ast.Call(ast.Attribute(site.node, method, Load), [], [])
+                yield site.make(new, f"`.{method}()` of `{{old}}` is needed", adds=True)
+    forms = {
+        "number": ("int", "str", "float", "round", "abs"),
+        "text": ("int", "float", "len"),
+        "sequence": ("len", "sorted", "set", "sum", "max", "list", "tuple"),
+        "dict": ("len",),
+    }
+    for name in forms.get(value.kind, ()):
+        if called(site.node) != name and called(site.parent) != name:
+            yield site.make(
+                ast.Call(ast.Name(name, Load), [site.node], []), f"`{name}` of `{{old}}` is needed", adds=True
+            )

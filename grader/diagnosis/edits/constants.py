@@ -1,0 +1,180 @@
+"""A number, a flag or an axis that is another than what is needed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+from grader.diagnosis.module_text import parameters
+
+AXES = ("axis", "axes", "axis1", "axis2")
+OTHER = "`{old}` is used where `{new}` is needed"
+FACTORS = (2, 0.5, 10, 0.1, 100, 0.01)
+HALF = 0.5
+
+
+def is_axis(site: Site) -> bool:
+    """Say whether a node is the axis of a call."""
+    return isinstance(site.parent, ast.keyword) and site.parent.arg in AXES
+
+
+@edit("number-wrong", ast.Constant, ast.UnaryOp, rank=USUAL)
+def number_wrong(site: Site) -> Iterator[Made]:
+    """Yield the numbers next to one, its negative, and the numbers that the README or the learner states."""
+    value = number_in(site.node)
+    if (
+        value is None
+        or is_axis(site)
+        or number_in(site.parent) is not None
+        or isinstance(site.parent, ast.FormattedValue)
+    ):
+        return
+    likely = [value + 1, value - 1] if isinstance(value, int) else []
+    if value in (0, 1, -1, HALF, 2):
+        likely += [each for each in (0, 1, 2) if each != value]
+    kind = float if isinstance(value, float) else int
+    if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Add, ast.Sub)):
+        likely = [each for each in likely if each]  # a term of 0 is a term too many
+    if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow):
+        likely = [each for each in likely if each not in (0, 1)]
+    if isinstance(site.parent, ast.Subscript) and getattr(site.parent.value, "attr", "") == "shape":
+        return
+    for each in dict.fromkeys(likely):
+        yield site.make(number(kind(each)), OTHER, rank=LIKELY)
+    if value:
+        yield site.make(number(-value), OTHER, rank=LIKELY)
+    stated = [each for each in sorted(site.context.constants) if each not in (*likely, value, -value)]
+    for other in stated[:16]:
+        near = value and (other / value in FACTORS or other in (value**2, abs(value) ** HALF))
+        yield site.make(number(other), OTHER, rank=USUAL if near else UNUSUAL)
+
+
+@edit("flag-inverted", ast.Constant, rank=LIKELY)
+def flag_inverted(site: Site) -> Iterator[Made]:
+    """Yield the other truth value."""
+    if isinstance(site.node.value, bool):
+        yield site.make(ast.Constant(not site.node.value), OTHER)
+
+
+@edit("text-wrong", ast.Constant, rank=UNUSUAL)
+def text_wrong(site: Site) -> Iterator[Made]:
+    """Yield another text that the function compares with or puts in."""
+    if not isinstance(site.node.value, str) or isinstance(site.parent, (ast.JoinedStr, ast.Call)):
+        return
+    nodes = [each for each in ast.walk(site.definition) if isinstance(each, ast.Constant)]
+    texts = dict.fromkeys(each.value for each in nodes if isinstance(each.value, str))
+    for text in list(texts)[:12]:
+        if text != site.node.value:
+            yield site.make(ast.Constant(text), OTHER)
+
+
+@edit("axis-wrong", ast.Constant, ast.UnaryOp, ast.Tuple, ast.Name, rank=LIKELY)
+def axis_wrong(site: Site) -> Iterator[Made]:
+    """Yield the other axes, alone and in pairs."""
+    if not is_axis(site):
+        return
+    call = site.parent_of(site.parent)
+    array = (
+        call.func.value if isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") != "np" else None
+    )
+    given = array if array is not None else (call.args[0] if call.args else None)
+    sample = site.value(given) if given is not None else None
+    axes = len(sample.shape) if sample is not None and sample.shape else 2
+    own = number_in(site.node)
+    says = "the axis is `{old}`, and `{new}` is needed"
+    for each in range(axes):
+        for axis in (each, each - axes):
+            if axis != own and (own is None or axis % axes != own % axes or axes > 2):
+                yield site.make(number(axis), says)
+    yield site.make(ast.Constant(None), says, rank=USUAL)
+    if axes > 2:
+        for one in range(axes):
+            rest = [number(each) for each in range(axes) if each != one]
+            yield site.make(ast.Tuple(rest, Load), says, rank=USUAL)
+        yield site.make(ast.Tuple([number(-2), number(-1)], Load), says, rank=USUAL)
+    for name in parameters(site.definition):
+        if "axis" in name:
+            yield site.make(ast.Name(name, Load), says)
+
+
+@edit("number-for-name", ast.Constant, ast.UnaryOp, rank=USUAL)
+def number_for_name(site: Site) -> Iterator[Made]:
+    """Yield an argument or a size where a number is written out."""
+    value = number_in(site.node)
+    if value is None or number_in(site.parent) is not None or is_axis(site):
+        return
+    for operand, sample in site.operands:
+        if sample.kind == "number" and sample.value != value:
+            is_unread = isinstance(operand, ast.Name) and operand.id in site.unread
+            given = isinstance(operand, ast.Name) and operand.id in parameters(site.definition)
+            rank = LIKELY if is_unread else USUAL if given else UNUSUAL
+            yield site.make(operand, "`{old}` is written out where `{new}` is needed", rank=rank)
+
+
+@edit("name-for-number", ast.Name, ast.Attribute, rank=RARE)
+def name_for_number(site: Site) -> Iterator[Made]:
+    """Yield 0, 1 or 2 where a name stands."""
+    value = site.value()
+    if value is None or value.kind != "number" or site.is_callee or not isinstance(site.node.ctx, ast.Load):
+        return
+    for each in (0, 1, 2):
+        if value.value != each:
+            yield site.make(number(float(each) if value.dtype == "f" else each), OTHER)
+
+
+@edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, rank=USUAL)
+def off_by_one(site: Site) -> Iterator[Made]:
+    """Yield a whole number that is one more or one less."""
+    value = site.value()
+    if value is None or value.kind != "number" or value.dtype != "i" or site.is_callee:
+        return
+    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or isinstance(site.parent, ast.Attribute):
+        return
+    place = (
+        isinstance(site.parent, (ast.Slice, ast.Compare, ast.Subscript))
+        or getattr(getattr(site.parent, "func", None), "id", "") == "range"
+    )
+    rank = (
+        LIKELY if place else UNUSUAL if isinstance(site.parent, (ast.Return, ast.Assign, ast.Call, ast.Tuple)) else RARE
+    )
+    if isinstance(site.node, ast.BinOp) and number_in(site.node.right) is not None:
+        return
+    for operator, word in ((ast.Add(), "less"), (ast.Sub(), "more")):
+        new = ast.BinOp(site.node, operator, ast.Constant(1))
+        yield site.make(new, f"`{{old}}` is one {word} than what is needed", rank=rank, adds=True)
+
+
+@edit("default-wrong", ast.FunctionDef, rank=LIKELY)
+def default_wrong(site: Site) -> Iterator[Made]:
+    """Yield the default that the stub gives an argument."""
+    stub = site.context.stub
+    theirs = stub.functions.get(site.function) if stub is not None else None
+    if theirs is None or not site.definition.body:
+        return
+    wanted, first = _defaults(theirs), site.definition.body[0]
+    for name, own in _defaults(site.definition).items():
+        other = wanted.get(name)
+        if isinstance(own, ast.Constant) and isinstance(other, ast.Constant) and own.value != other.value:
+            load = ast.Name(name, Load)
+            kept = ast.IfExp(ast.Compare(load, [ast.Eq()], [own]), other, load)
+            line = ast.Assign([ast.Name(name, ast.Store())], kept)
+            says = f"the default of `{name}` is `{ast.unparse(own)}`, and the signature asks for `{ast.unparse(other)}`"
+            yield site.make([line, first], says, f"Write `{name}={ast.unparse(other)}`.", old=first)
+
+
+def _defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    found = [*node.args.posonlyargs, *node.args.args]
+    plain = dict(zip(reversed([each.arg for each in found]), reversed(node.args.defaults), strict=False))
+    only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return plain | {each.arg: value for each, value in only if value is not None}
+
+
+@edit("keyword-value", ast.keyword, rank=USUAL)
+def ddof(site: Site) -> Iterator[Made]:
+    """Yield another ddof."""
+    if site.node.arg == "ddof":
+        value = number_in(site.node.value)
+        new = replaced(site.node, value=ast.Constant(0 if value else 1))
+        yield site.make(new, "`{old}` divides by another number of values than is needed", rank=LIKELY)

@@ -1,0 +1,169 @@
+"""One name, attribute, key or function where another is needed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import BUILT_IN, LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit
+from grader.diagnosis.module_text import called, parameters, root_name
+from grader.diagnosis.trees import walk
+
+PARTNERS: dict[str, tuple[str, ...]] = {}
+for _group in (
+    ("sum", "mean"), ("max", "min"), ("maximum", "minimum"), ("argmax", "argmin"), ("zeros", "ones"),
+    ("zeros_like", "ones_like"), ("triu", "tril"), ("sin", "cos", "tan"), ("any", "all"), ("floor", "ceil", "round"),
+    ("cumsum", "cumprod"), ("exp", "exp2", "expm1"), ("log", "log2", "log10", "log1p"), ("logical_and", "logical_or"),
+    ("var", "std"), ("append", "extend"), ("sqrt", "square"), ("abs", "square"), ("mean", "median"), ("sum", "prod"),
+    ("row", "column"), ("tanh", "sin", "arctan"), ("outer", "inner", "dot"), ("uniform", "normal"), ("sum", "max"),
+    ("vstack", "hstack"), ("stack", "concatenate"), ("repeat", "tile"), ("sort", "argsort"), ("upper", "lower"),
+    ("keys", "values"), ("split", "splitlines"), ("sinh", "tanh", "cosh"), ("multiply", "matmul"), ("add", "subtract"),
+    ("argsort", "argmax"), ("startswith", "endswith"), ("index", "find"), ("lstrip", "rstrip", "strip"),
+    ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float"), ("union", "intersection"),
+    ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"),
+):  # fmt: skip
+    for _one in _group:
+        PARTNERS[_one] = tuple(dict.fromkeys((*PARTNERS.get(_one, ()), *(n for n in _group if n != _one))))
+SEPARATE = {"sorted", "len", "int", "float", "sum", "max", "min", "any", "all", "abs", "round"}  # built-in functions
+CONFUSED = "`{old}` is used where `{new}` is needed"
+MOST_KEYS = 12
+
+
+@edit("name-confused", ast.Name, rank=USUAL)
+def name_confused(site: Site) -> Iterator[Made]:
+    """Yield `K` for `V`: another name of the same sort."""
+    node = site.node
+    if not isinstance(node.ctx, ast.Load) or site.is_callee or node.id in ("self", "cls"):
+        return
+    value = site.value() or site.names.get(node.id)
+    if value is None:
+        return
+    known = {name for each in walk(site.statement) if isinstance(each, ast.Name) for name in (each.id,)}
+    for name, other in site.names.items():
+        if name == node.id or not value.is_alike(other) or value.is_same(other):
+            continue
+        is_near = name in site.unread or name not in known or value.shape == other.shape
+        yield site.make(ast.Name(name, Load), CONFUSED, rank=LIKELY if is_near else USUAL)
+
+
+@edit("name-undefined", ast.Name, rank=LIKELY)
+def name_undefined(site: Site) -> Iterator[Made]:
+    """Yield an argument that is never read, or another name, for one that has no value."""
+    node = site.node
+    is_raising = site.statement is site.context.raising and site.context.error in ("NameError", "UnboundLocalError")
+    if not isinstance(node.ctx, ast.Load) or not is_raising or node.id in site.names or node.id in BUILT_IN:
+        return
+    if site.value() is not None or node.id in site.module.functions:
+        return
+    says = "`{old}` has no value here; `{new}` is the name of what is meant"
+    for name in dict.fromkeys([*site.unread, *parameters(site.definition), *site.names]):
+        yield site.make(ast.Name(name, Load), says, rank=LIKELY if name in site.unread else USUAL)
+    for operand, _ in site.operands:
+        if isinstance(operand, ast.Attribute):
+            yield site.make(operand, says, rank=LIKELY if operand.attr == node.id else UNUSUAL)
+
+
+@edit("attribute-confused", ast.Attribute, rank=USUAL)
+def attribute_confused(site: Site) -> Iterator[Made]:
+    """Yield `self.b` for `self.a`, and an argument for the attribute of its name."""
+    node = site.node
+    if not isinstance(node.ctx, ast.Load) or site.is_callee or root_name(node) != "self":
+        return
+    value = site.value()
+    for other in site.alike(value):
+        is_own = isinstance(other, ast.Attribute)
+        if is_own or isinstance(other, ast.Name):
+            same = getattr(other, "id", "") in (node.attr, node.attr.strip("_"))
+            yield site.make(other, CONFUSED, rank=LIKELY if same or is_own else UNUSUAL)
+
+
+@edit("attribute-for-name", ast.Name, rank=USUAL)
+def attribute_for_name(site: Site) -> Iterator[Made]:
+    """Yield `self.alpha` or `params["W"]` for a name of the same sort."""
+    if not isinstance(site.node.ctx, ast.Load) or site.is_callee:
+        return
+    for other in site.alike(site.value()):
+        if not isinstance(other, ast.Name):
+            key = getattr(other, "attr", getattr(getattr(other, "slice", None), "value", ""))
+            yield site.make(other, CONFUSED, rank=LIKELY if str(key).strip("_") == site.node.id else UNUSUAL)
+
+
+@edit("key-confused", ast.Subscript, rank=USUAL)
+def key_confused(site: Site) -> Iterator[Made]:
+    """Yield `cache["z"]` for `cache["a"]`."""
+    node = site.node
+    key = getattr(node.slice, "value", None)
+    if not isinstance(key, str) or not isinstance(node.ctx, ast.Load):
+        return
+    table = site.value(node.value)
+    own = table.parts.get(key) if table is not None else None
+    for name, other in list(table.parts.items())[:MOST_KEYS] if table is not None else ():
+        if name != key and (own is None or (own.is_alike(other) and not own.is_same(other))):
+            yield site.make(replaced(node, slice=ast.Constant(name)), CONFUSED, rank=LIKELY)
+    for alike in site.alike(site.value()):
+        if isinstance(alike, ast.Name):
+            yield site.make(alike, CONFUSED, rank=UNUSUAL)
+
+
+@edit("function-confused", ast.Name, ast.Attribute, rank=LIKELY)
+def function_confused(site: Site) -> Iterator[Made]:
+    """Yield `np.sum` for `np.mean`, and another function of the module that takes as many arguments."""
+    if not site.is_callee:
+        return
+    node, says = site.node, "`{old}` is called where `{new}` is needed"
+    if isinstance(node, ast.Attribute):
+        for other in PARTNERS.get(node.attr, ()):
+            if other not in SEPARATE or node.attr in SEPARATE:
+                yield site.make(replaced(node, attr=other), says)
+        own = [name.rpartition(".") for name in site.module.functions if "." in name]
+        if root_name(node) == "self":
+            for _, _, name in own:
+                if name != node.attr and not name.startswith("__"):
+                    yield site.make(replaced(node, attr=name), says, rank=UNUSUAL)
+        return
+    for other in PARTNERS.get(node.id, ()):
+        if other in BUILT_IN:
+            yield site.make(ast.Name(other, Load), says)
+    mine = site.module.functions.get(node.id)
+    for name, function in site.module.functions.items() if mine is not None else ():
+        takes_as_many = mine is not None and len(function.args.args) == len(mine.args.args)
+        if takes_as_many and "." not in name and name not in (node.id, site.function):
+            yield site.make(ast.Name(name, Load), says, rank=USUAL)
+
+
+@edit("callable-confused", ast.Name, rank=RARE)
+def callable_confused(site: Site) -> Iterator[Made]:
+    """Yield another argument that is a function for the one that is called."""
+    if not site.is_callee:
+        return
+    for name, sample in site.names.items():
+        if name != site.node.id and sample.kind == "function" and name in parameters(site.definition):
+            yield site.make(ast.Name(name, Load), CONFUSED, rank=USUAL)
+
+
+@edit("result-confused", ast.Return, rank=LIKELY)
+def result_confused(site: Site) -> Iterator[Made]:
+    """Yield the return of another name of any sort, and of one that is computed and never read."""
+    node = site.node
+    if not isinstance(node.value, (ast.Name, ast.Constant)):
+        return
+    loads = {each.id for each in walk(site.definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    for name in site.names:
+        if name != getattr(node.value, "id", "") and name not in parameters(site.definition):
+            new = ast.Return(ast.Name(name, Load))
+            says = f"`{name}` is computed, and `{{old}}` gives something else back"
+            yield site.make(new, says, rank=LIKELY if name not in loads else UNUSUAL)
+
+
+@edit("call-missing-on-name", ast.Name, rank=USUAL)
+def uncalled(site: Site) -> Iterator[Made]:
+    """Yield the call of a function or method that is named and not called."""
+    value = site.value()
+    if (
+        value is not None
+        and value.kind == "function"
+        and not site.is_callee
+        and called(site.parent) not in ("map", "sorted")
+    ) and isinstance(site.node.ctx, ast.Load):
+        yield site.make(ast.Call(site.node, [], []), "`{old}` is named and not called", adds=True)

@@ -1,0 +1,187 @@
+"""Another entry, other bounds, another order of what is cut out or iterated over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+
+MOST_NAMES = 8
+
+
+@edit("entry-wrong", ast.Subscript, rank=LIKELY)
+def entry_wrong(site: Site) -> Iterator[Made]:
+    """Yield the entry before or behind, the first, the last, or all of what an entry is taken of."""
+    node = site.node
+    own = number_in(node.slice)
+    if own is not None and isinstance(own, int) and not _is_shape(node):
+        for other in (0, -1, 1, own + 1, own - 1):
+            if other != own:
+                yield site.make(
+                    replaced(node, slice=number(other)), f"entry {own} is used where entry {other} is needed"
+                )
+    if isinstance(node.ctx, ast.Load):
+        yield site.make(node.value, "all of `{new}` is needed, and `{old}` is a part of it", rank=USUAL)
+
+
+def _is_shape(node: ast.Subscript) -> bool:
+    return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+
+
+@edit("index-wrong", ast.Subscript, rank=USUAL)
+def index_wrong(site: Site) -> Iterator[Made]:
+    """Yield other names as an index, its parts in another order, one part less or more."""
+    node = site.node
+    key = node.slice
+    if isinstance(key, ast.Tuple) and 1 < len(key.elts) < 5:
+        for place in range(len(key.elts) - 1):
+            elts = list(key.elts)
+            elts[place], elts[place + 1] = elts[place + 1], elts[place]
+            if ast.dump(elts[place]) != ast.dump(elts[place + 1]):
+                new = replaced(node, slice=replaced(key, elts=elts))
+                yield site.make(new, "the indices of `{old}` are in the wrong order", rank=LIKELY)
+        for place in range(len(key.elts)):
+            elts = [*key.elts[:place], *key.elts[place + 1 :]]
+            inner: ast.expr = elts[0] if len(elts) == 1 else replaced(key, elts=elts)
+            yield site.make(
+                replaced(node, slice=inner),
+                f"the index `{ast.unparse(key.elts[place])}` is too much in `{{old}}`",
+                rank=UNUSUAL,
+            )
+        for place, part in enumerate(key.elts):
+            if not isinstance(part, ast.Slice) and isinstance(node.ctx, ast.Load):
+                elts = [*key.elts[:place], ast.Slice(), *key.elts[place + 1 :]]
+                yield site.make(
+                    replaced(node, slice=replaced(key, elts=elts)),
+                    "`{old}` takes one entry of an axis of which all are needed",
+                    rank=UNUSUAL,
+                )
+    elif not isinstance(key, (ast.Slice, ast.Constant)):
+        second = ast.Tuple([ast.Slice(), key], Load)
+        yield site.make(replaced(node, slice=second), "`{old}` takes rows where columns are needed", rank=USUAL)
+
+
+@edit("bounds-wrong", ast.Slice, rank=USUAL)
+def bounds_wrong(site: Site) -> Iterator[Made]:
+    """Yield a slice without one of its bounds, with one that is moved by 1, or that is another name."""
+    node = site.node
+    says = "the bounds of `{line}` are wrong: `{old}`"
+    for bound, word in (("lower", "begins"), ("upper", "ends"), ("step", "")):
+        value = getattr(node, bound)
+        if value is not None:
+            said = (
+                f"`{site.show(value)}` is too much in the bounds `{{old}}`"
+                if word
+                else "the step of `{old}` is too much"
+            )
+            yield site.make(replaced(node, **{bound: None}), said, rank=LIKELY if bound == "step" else USUAL)
+        if word and value is not None:
+            own = number_in(value)
+            for step, late in ((1, "early"), (-1, "late")):
+                moved: ast.expr = ast.BinOp(value, ast.Add() if step > 0 else ast.Sub(), number(1))
+                if own is not None:
+                    moved = number(int(own) + step)
+                yield site.make(replaced(node, **{bound: moved}), f"`{{old}}` {word} one too {late}", rank=LIKELY)
+            yield site.make(replaced(node, **{bound: ast.UnaryOp(ast.USub(), value)}), says, rank=UNUSUAL)
+    if node.lower is None and node.step is None:
+        yield site.make(replaced(node, lower=number(1)), "`{old}` begins one too early", rank=USUAL, adds=True)
+    if node.upper is None and node.step is None:
+        yield site.make(replaced(node, upper=number(-1)), "`{old}` ends one too late", rank=USUAL, adds=True)
+        for name, sample in list(site.names.items())[:MOST_NAMES]:
+            if sample.kind == "number" and sample.dtype == "i":
+                yield site.make(
+                    replaced(node, upper=ast.Name(name, Load)),
+                    f"`{{old}}` has to end at `{name}`",
+                    rank=UNUSUAL,
+                    adds=True,
+                )
+    if node.lower is not None and node.upper is None:
+        yield site.make(
+            ast.Slice(None, node.lower, node.step),
+            "`{old}` takes what comes after, and what comes before is needed",
+            rank=USUAL,
+        )
+    if node.upper is not None and node.lower is None:
+        yield site.make(
+            ast.Slice(node.upper, None, node.step),
+            "`{old}` takes what comes before, and what comes after is needed",
+            rank=USUAL,
+        )
+        if number_in(node.upper) is None:
+            behind = ast.Slice(ast.UnaryOp(ast.USub(), node.upper), None, node.step)
+            yield site.make(behind, "`{old}` takes the first entries, and the last ones are needed", rank=USUAL)
+
+
+@edit("order-reversed", ast.Name, ast.Attribute, ast.Call, ast.Subscript, rank=UNUSUAL)
+def reversed_order(site: Site) -> Iterator[Made]:
+    """Yield what is iterated over, returned or assigned in reverse."""
+    value = site.value()
+    if value is None or value.kind not in ("array", "sequence", "text") or site.is_callee:
+        return
+    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+        return
+    is_loop = isinstance(site.parent, (ast.For, ast.comprehension)) and site.parent.iter is site.node
+    if is_loop or isinstance(site.parent, (ast.Return, ast.Assign, ast.Call)):
+        turned = ast.Subscript(site.node, ast.Slice(None, None, number(-1)), Load)
+        yield site.make(
+            turned, "`{old}` is in the wrong order: it has to be reversed", adds=True, rank=USUAL if is_loop else RARE
+        )
+    if is_loop:
+        for new, says in (
+            (
+                ast.Subscript(site.node, ast.Slice(number(1)), Load),
+                "the loop over `{old}` has to begin at the second entry",
+            ),
+            (
+                ast.Subscript(site.node, ast.Slice(None, number(-1)), Load),
+                "the loop over `{old}` has to end before the last entry",
+            ),
+        ):
+            yield site.make(new, says, adds=True)
+
+
+@edit("condition-missing", ast.comprehension, rank=USUAL)
+def condition_superfluous(site: Site) -> Iterator[Made]:
+    """Yield a comprehension without its condition."""
+    if site.node.ifs:
+        shown = " and ".join(map(site.show, site.node.ifs))
+        yield site.make(replaced(site.node, ifs=[]), f"the condition `{shown}` leaves out what is needed")
+
+
+@edit("part-missing", ast.Name, ast.Attribute, rank=UNUSUAL)
+def part_missing(site: Site) -> Iterator[Made]:
+    """Yield a part of an array or sequence where all of it is used: one entry, all but one, a mask."""
+    value = site.value()
+    if (
+        value is None
+        or value.kind not in ("array", "sequence")
+        or site.is_callee
+        or not isinstance(site.node.ctx, ast.Load)
+    ):
+        return
+    if isinstance(site.parent, (ast.Attribute, ast.Subscript, ast.For)):
+        return
+    forms: list[ast.expr] = [number(0), number(-1), ast.Slice(number(1)), ast.Slice(None, number(-1))]
+    if value.kind == "array" and len(value.shape) > 1:
+        forms += [ast.Tuple([ast.Slice(), number(each)], Load) for each in (0, -1)]
+    for name, sample in site.names.items():
+        same = (
+            sample.kind == "array"
+            and sample.dtype in "bi"
+            and sample.shape[:1] == value.shape[:1]
+            and sample.shape != ()
+        )
+        place = (
+            sample.kind == "number"
+            and sample.dtype == "i"
+            and value.shape
+            and 0 <= (sample.value or 0) < value.shape[0]
+        )
+        if (same and value.kind == "array") or place:
+            forms.append(ast.Name(name, Load))
+    for form in forms[:10]:
+        yield site.make(
+            ast.Subscript(site.node, form, Load), "all of `{old}` is used, and only `{new}` is needed", adds=True
+        )

@@ -1,0 +1,352 @@
+"""Lines that are too many, missing, in another order, or inside or outside of a loop where they do not belong."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.module_text import BODIES, loaded, parameters, root_name, stored
+from grader.diagnosis.trees import walk
+
+LOOPS = (ast.For, ast.While)
+LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.AnnAssign)
+
+
+def body_of(site: Site, statement: ast.stmt) -> list[ast.stmt]:
+    """Return the list of statements that holds one."""
+    holder = site.parent_of(statement)
+    for name in BODIES:
+        body = getattr(holder, name, None)
+        if isinstance(body, list) and any(each is statement for each in body):
+            return body
+    return [statement]
+
+
+def place_of(body: Sequence[ast.stmt], statement: ast.stmt) -> int:
+    """Return where a statement stands in a list."""
+    return next(place for place, each in enumerate(body) if each is statement)
+
+
+def first_line(node: ast.stmt) -> str:
+    """Return the first line of a statement."""
+    return ast.unparse(node).split("\n")[0]
+
+
+@edit("line-superfluous", ast.Assign, ast.AugAssign, ast.Expr, rank=USUAL)
+def line_superfluous(site: Site) -> Iterator[Made]:
+    """Yield a function without a line that sets again, adds or calls."""
+    node = site.node
+    if isinstance(node, ast.Assign):
+        names = {
+            each.id
+            for target in node.targets
+            for each in walk(target)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        if not names <= loaded(node.value) | set(parameters(site.definition)) and not _is_set_before(site, names):
+            return
+    yield site.make([ast.Pass()], "the line `{line}` is too much", "Leave it out.")
+
+
+def _is_set_before(site: Site, names: set[str]) -> bool:
+    first = site.context.first_lines(site.function)
+    return all(first.get(name, 1 << 30) < site.node.lineno for name in names)
+
+
+@edit("block-superfluous", ast.If, rank=USUAL)
+def block_superfluous(site: Site) -> Iterator[Made]:
+    """Yield a function without a condition: what it guards always, or never."""
+    node = site.node
+    if any(isinstance(each, ast.Raise) for each in node.body):
+        return
+    rank = UNUSUAL
+    says = f"what `if {site.show(node.test)}` does is too much"
+    yield site.make(list(node.orelse) or [ast.Pass()], says, "Leave it out.", rank=rank)
+    if not any(isinstance(each, LEAVING) for each in node.body):
+        says = f"the lines under `if {site.show(node.test)}` are needed in every case"
+        yield site.make(list(node.body), says, "Leave the condition out.", rank=rank)
+
+
+@edit("lines-swapped", *SIMPLE, ast.For, ast.If, rank=USUAL)
+def lines_swapped(site: Site) -> Iterator[Made]:
+    """Yield two neighbouring lines in the other order, where one sets what the other uses."""
+    node = site.node
+    body = body_of(site, node)
+    place = place_of(body, node)
+    for other in body[place + 1 : place + 3]:
+        if isinstance(other, LEAVING) or not _depend(node, other):
+            return
+        says = f"`{first_line(node)}` comes too early: it belongs behind `{first_line(other)}`"
+        if other is body[place + 1]:
+            yield site.make([other], says, "Swap the two lines.", also=((other, [node]),))
+        else:
+            yield site.make([ast.Pass()], says, "Move it.", also=((other, [other, node]),), rank=UNUSUAL)
+
+
+def _depend(first: ast.stmt, second: ast.stmt) -> bool:
+    ours, theirs = _changed(first), _changed(second)
+    return bool(ours & loaded(second)) or bool(theirs & loaded(first)) or bool(ours & theirs)
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """Return the names whose value a statement sets or changes in place."""
+    found = stored(node)
+    for each in walk(node):
+        if isinstance(getattr(each, "ctx", None), ast.Store):
+            found.add(root_name(each))
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            found.add(root_name(each.func))
+    return found - {"", "np", "math"}
+
+
+@edit("line-inside-loop", ast.For, ast.While, rank=USUAL)
+def line_inside_loop(site: Site) -> Iterator[Made]:
+    """Yield a loop of which the first line comes before it, or the last one behind it."""
+    node = site.node
+    if len(node.body) > 1:
+        first, last = node.body[0], node.body[-1]
+        if isinstance(first, ast.Assign):
+            shorter = replaced(node, body=node.body[1:])
+            says = f"`{first_line(first)}` begins anew in each round"
+            yield site.make([first, shorter], says, "Move it before the loop.", old=node, rank=LIKELY)
+        shorter = replaced(node, body=node.body[:-1])
+        says = f"`{first_line(last)}` runs in each round, and has to run once, behind the loop"
+        yield site.make(
+            [shorter, last], says, "Indent it less.", rank=LIKELY if isinstance(last, ast.Return) else USUAL
+        )
+    for each in node.body:
+        inner = each.body if isinstance(each, (ast.If, *LOOPS)) else []
+        if len(inner) > 1 or (len(inner) == 1 and isinstance(inner[-1], ast.Return)):
+            last = inner[-1]
+            rest = inner[:-1] or [ast.Pass()]
+            says = f"`{first_line(last)}` runs too often: it stands one level too deep"
+            yield site.make([replaced(each, body=rest), last], says, "Indent it less.", old=each)
+        orelse = getattr(each, "orelse", [])
+        if orelse and isinstance(each, ast.If) and isinstance(orelse[-1], ast.Return):
+            after = body_of(site, node)[place_of(body_of(site, node), node) + 1 :]
+            if not after or isinstance(after[0], ast.Return):
+                says = f"`{first_line(orelse[-1])}` ends the loop in its first round"
+                behind = [] if after else [orelse[-1]]
+                yield site.make(
+                    [
+                        replaced(node, body=[replaced(e, orelse=orelse[:-1]) if e is each else e for e in node.body]),
+                        *behind,
+                    ],
+                    says,
+                    "Move it behind the loop.",
+                    rank=LIKELY,
+                )
+
+
+@edit("line-outside-loop", ast.For, ast.While, rank=USUAL)
+def line_outside_loop(site: Site) -> Iterator[Made]:
+    """Yield a loop that takes in the line before it, or the lines behind it."""
+    node = site.node
+    body = body_of(site, node)
+    place = place_of(body, node)
+    if place and isinstance(body[place - 1], SIMPLE):
+        before = body[place - 1]
+        says = f"`{first_line(before)}` runs once, and has to run in each round"
+        yield site.make(
+            [ast.Pass()],
+            says,
+            "Move it into the loop.",
+            old=before,
+            also=((node, [replaced(node, body=[before, *node.body])]),),
+        )
+        yield site.make(
+            [ast.Pass()],
+            says,
+            "Move it into the loop.",
+            old=before,
+            also=((node, [replaced(node, body=[*node.body, before])]),),
+            rank=RARE,
+        )
+    for other in body[place + 1 : place + 2]:
+        if isinstance(other, (*SIMPLE, ast.If)):
+            says = f"`{first_line(other)}` runs once, behind the loop, and has to run in each round"
+            yield site.make(
+                [replaced(node, body=[*node.body, other])], says, "Indent it.", also=((other, [ast.Pass()]),)
+            )
+            inner = node.body[-1]
+            if isinstance(inner, (ast.If, *LOOPS)):
+                longer = replaced(inner, body=[*inner.body, other])
+                yield site.make(
+                    [replaced(node, body=[*node.body[:-1], longer])],
+                    says,
+                    "Indent it.",
+                    also=((other, [ast.Pass()]),),
+                    rank=UNUSUAL,
+                )
+
+
+@edit("return-missing", ast.FunctionDef, rank=LIKELY)
+def return_missing(site: Site) -> Iterator[Made]:
+    """Yield a function that returns what it computed."""
+    definition = site.definition
+    last = definition.body[-1]
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return
+    names = [name for name in site.context.trace.held.get(site.function, {}) if name not in ("self", "cls")]
+    targets = [
+        name
+        for each in walk(last)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        for name in (each.id,)
+    ]
+    for name in dict.fromkeys([*targets, *reversed(names)]):
+        says = "the function ends without a `return`"
+        yield site.make([last, ast.Return(ast.Name(name, Load))], says, f"Return `{name}`.", old=last, adds=True)
+    if isinstance(last, ast.Expr):
+        yield site.make([ast.Return(last.value)], "`{old}` computes the result and does not return it", old=last)
+
+
+@edit("leaving-confused", ast.Break, ast.Continue, ast.Return, rank=USUAL)
+def leaving_confused(site: Site) -> Iterator[Made]:
+    """Yield `continue` for `break`, and neither."""
+    node = site.node
+    inside = False
+    around = site.parent_of(node)
+    while around is not None and not inside:
+        inside, around = isinstance(around, LOOPS), site.parent_of(around)
+    if not inside:
+        return
+    for other in (ast.Continue(), ast.Break(), ast.Pass()):
+        if type(other) is not type(node):
+            word = {ast.Continue: "`continue`", ast.Break: "`break`"}.get(type(other), "nothing")
+            says = f"`{first_line(node)}` leaves too early, and {word} is needed here"
+            yield site.make([other], says, f"Write {word}.", rank=UNUSUAL if isinstance(node, ast.Return) else USUAL)
+
+
+@edit("start-wrong", ast.Assign, rank=USUAL)
+def start_wrong(site: Site) -> Iterator[Made]:
+    """Yield another first value of a name that a loop goes on with: the first entry, 0, infinity, an empty list."""
+    node = site.node
+    if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+        return
+    name = node.targets[0].id
+    later = [
+        each
+        for each in walk(site.definition)
+        if isinstance(each, LOOPS) and each.lineno > node.lineno and name in _changed(each)
+    ]
+    if not later:
+        return
+    value = site.value(node.value)
+    forms: list[ast.expr] = []
+    if isinstance(node.value, ast.Constant) or (value is not None and value.kind == "number"):
+        infinite = ast.Call(ast.Name("float", Load), [ast.Constant("inf")], [])
+        forms += [number(0), number(1), infinite, ast.UnaryOp(ast.USub(), infinite)]
+        for other, sample in site.names.items():
+            if sample.kind in ("sequence", "array"):
+                forms.append(ast.Subscript(ast.Name(other, Load), number(0), Load))
+    elif value is not None and value.kind == "array" and value.is_real:
+        forms += [ast.BinOp(node.value, ast.Mult(), number(0.0))]
+    for form in forms:
+        yield site.make(form, f"`{name}` begins with `{{old}}`, and has to begin with `{{new}}`", old=node.value)
+
+
+@edit("copy-missing", ast.Name, ast.Subscript, ast.Attribute, rank=UNUSUAL)
+def copy_missing(site: Site) -> Iterator[Made]:
+    """Yield a copy of what a name stands for, or of what is kept in a list, an attribute or another name."""
+    value = site.value()
+    if (
+        value is None
+        or value.kind not in ("array", "sequence", "dict")
+        or not isinstance(site.node.ctx, ast.Load)
+        or site.is_callee
+    ):
+        return
+    parent = site.parent
+    is_kept = isinstance(parent, ast.Assign) or (
+        isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") in ("append", "insert")
+    )
+    if is_kept or isinstance(parent, (ast.Dict, ast.Return, ast.List, ast.Tuple)):
+        new = ast.Call(ast.Attribute(site.node, "copy", Load), [], [])
+        says = "`{line}` keeps the same object under two names, and it is changed later"
+        yield site.make(new, says, "Keep a copy: `{new}`.", adds=True, rank=USUAL if is_kept else UNUSUAL)
+
+
+@edit("branch-separate", ast.If, rank=UNUSUAL)
+def branch_separate(site: Site) -> Iterator[Made]:
+    """Yield an `if` that follows another as `elif`, and an `elif` as an `if` of its own."""
+    node = site.node
+    body = body_of(site, node)
+    place = place_of(body, node)
+    following = body[place + 1] if place + 1 < len(body) else None
+    if isinstance(following, ast.If) and not node.orelse:
+        says = f"`if {ast.unparse(following.test)}` also runs where `if {ast.unparse(node.test)}` did"
+        yield site.make(
+            [replaced(node, orelse=[following])], says, "Write `elif`.", also=((following, [ast.Pass()]),), rank=USUAL
+        )
+    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        says = f"`elif {ast.unparse(node.orelse[0].test)}` is not looked at where `{ast.unparse(node.test)}` holds"
+        yield site.make([replaced(node, orelse=[]), node.orelse[0]], says, "Write `if`.", rank=USUAL)
+
+
+@edit("line-likewise", ast.Assign, ast.AugAssign, rank=UNUSUAL)
+def line_likewise(site: Site) -> Iterator[Made]:
+    """Yield a line more that does to a name what this line does to its kin: the variance is updated as the mean is."""
+    node = site.node
+    known = loaded(site.definition) | set(parameters(site.definition)) | stored(site.definition)
+    own = {each.id for each in walk(node) if isinstance(each, ast.Name)}
+    attributes = {each.attr for each in walk(site.definition) if isinstance(each, ast.Attribute)}
+    for old, new in _kin(own, known - own)[:4]:
+        changed = _renamed(node, old, new, known | attributes)
+        if ast.dump(changed) != ast.dump(node) and stored(changed) <= stored(site.definition):
+            says = f"there is no line for `{new}` beside `{first_line(node)}`"
+            yield site.make([node, changed], says, f"Add `{first_line(changed)}`.", adds=True)
+
+
+@edit("value-likewise", ast.Assign, rank=USUAL)
+def value_likewise(site: Site) -> Iterator[Made]:
+    """Yield the value that a line would have if it were made as its likes are: keys as queries and values."""
+    node = site.node
+    target = node.targets[0]
+    if not isinstance(target, ast.Name) or not isinstance(node.value, ast.expr):
+        return
+    known = loaded(site.definition) | set(parameters(site.definition)) | stored(site.definition)
+    known |= {each.attr for each in walk(site.definition) if isinstance(each, ast.Attribute)}
+    for other in walk(site.definition):
+        if isinstance(other, ast.Assign) and other is not node and isinstance(other.targets[0], ast.Name):
+            for old, new in _kin({other.targets[0].id}, {target.id})[:1]:
+                changed = _renamed(other.value, old, new, known)
+                if type(changed) is type(node.value):
+                    says = f"`{{line}}` is not made as `{first_line(other)}` is"
+                    yield site.make(changed, says, old=node.value)
+
+
+def _kin(ours: set[str], others: set[str]) -> list[tuple[str, str]]:
+    """Return the parts by which names differ that are alike otherwise: (mean, var) of running_mean and running_var."""
+    found: dict[tuple[str, str], None] = {}
+    for one in sorted(ours):
+        for other in sorted(others):
+            start = 0
+            while start < min(len(one), len(other)) and one[start] == other[start]:
+                start += 1
+            end = 0
+            while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+                end += 1
+            old, new = one[start : len(one) - end], other[start : len(other) - end]
+            if old and new and start + end >= min(len(old), len(new)):
+                found[old, new] = None
+    return list(found)
+
+
+def _renamed(node: Any, old: str, new: str, known: set[str]) -> Any:
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, str) and name in ("id", "attr") and old in value:
+            other = value.replace(old, new, 1)
+            fields[name] = other if other in known else value
+        elif isinstance(value, str) and name == "value" and old in value:
+            fields[name] = value.replace(old, new, 1)
+        elif isinstance(value, list):
+            fields[name] = [_renamed(each, old, new, known) if isinstance(each, ast.AST) else each for each in value]
+        elif isinstance(value, ast.AST):
+            fields[name] = _renamed(value, old, new, known)
+    return replaced(node, **fields) if fields else node

@@ -1,0 +1,308 @@
+"""A term, a factor or a sign that is too much or missing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    fits,
+    named,
+    number,
+    number_in,
+)
+from grader.diagnosis.module_text import called, root_name
+from grader.diagnosis.trees import is_same, walk
+
+OUTER = (
+    ast.Return,
+    ast.Assign,
+    ast.AugAssign,
+    ast.Tuple,
+    ast.BinOp,
+    ast.Dict,
+    ast.keyword,
+    ast.Call,
+    ast.AnnAssign,
+    ast.Lambda,
+    ast.ListComp,
+    ast.GeneratorExp,
+    ast.DictComp,
+)
+WHOLE = (ast.Return, ast.Assign, ast.AugAssign, ast.Tuple, ast.Dict, ast.AnnAssign, ast.Lambda, ast.ListComp)
+WORDS = {ast.Add: "added", ast.Sub: "subtracted", ast.Mult: "a factor", ast.Div: "a divisor"}
+CURVED = ("tanh", "exp", "sigmoid", "cosh", "sinh", "sin", "cos", "erf", "log")
+MOST_TERMS = 14
+
+
+@edit("term-superfluous", ast.BinOp, rank=LIKELY)
+def term_superfluous(site: Site) -> Iterator[Made]:
+    """Yield an operation without one of its operands."""
+    node = site.node
+    if (
+        called(site.parent) in ("range", "arange")
+        and number_in(node.right) == 1
+        and isinstance(node.op, (ast.Add, ast.Sub))
+    ):
+        word = "late" if isinstance(node.op, ast.Add) else "early"
+        yield site.make(node.left, f"`{site.show(site.parent)}` ends one too {word}")
+        return
+    if isinstance(node.op, (ast.BitAnd, ast.BitOr, *WORDS, ast.MatMult, ast.Mod, ast.FloorDiv, ast.Pow)):
+        power = "** " if isinstance(node.op, ast.Pow) else ""
+        yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`")
+        if not isinstance(node.op, ast.Pow):
+            rank = LIKELY if isinstance(node.op, (ast.Mult, ast.Add, ast.MatMult)) else USUAL
+            yield site.make(node.right, f"`{site.show(node.left)}` is too much in `{{old}}`", rank=rank)
+
+
+@edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
+def sign_wrong(site: Site) -> Iterator[Made]:
+    """Yield a value with the other sign."""
+    value = site.value()
+    if (
+        value is None
+        or not value.is_numeric
+        or site.is_callee
+        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
+    ):
+        return
+    is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
+    if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
+        rank = LIKELY if value.is_real else UNUSUAL
+        yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
+
+
+@edit("term-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, rank=UNUSUAL)
+def term_missing(site: Site) -> Iterator[Made]:
+    """Yield a value with one more term, factor or divisor that is at hand and fits its shape."""
+    value, node = site.value(), site.node
+    if value is None or not value.is_numeric or site.is_callee or not isinstance(getattr(node, "ctx", Load), ast.Load):
+        return
+    if not isinstance(site.parent, OUTER) or (isinstance(site.parent, ast.Call) and len(site.parent.args) > 2):
+        return
+    is_whole = isinstance(site.parent, WHOLE)
+    own = {ast.dump(each) for each in walk(node) if isinstance(each, ast.expr)}
+    some = 0
+    for operand, sample in site.operands:
+        if not sample.is_numeric or ast.dump(operand) in own or not fits(value.shape, sample.shape, value.shape):
+            continue
+        some += 1
+        if some > MOST_TERMS:
+            break
+        is_unread = isinstance(operand, ast.Name) and operand.id in site.unread
+        base = USUAL if is_unread or (is_whole and sample.shape == value.shape) else UNUSUAL
+        if _is_bias(node, operand):
+            base = LIKELY
+        shown = site.show(operand)
+        for operator, says in (
+            (ast.Add(), f"`{shown}` is not added to `{{old}}`"),
+            (ast.Mult(), f"the factor `{shown}` is missing in `{{old}}`"),
+            (ast.Sub(), f"`{shown}` is not subtracted from `{{old}}`"),
+            (ast.Div(), f"`{{old}}` is not divided by `{shown}`"),
+        ):
+            if isinstance(operator, ast.Div) and sample.shape and sample.shape != value.shape and not is_unread:
+                continue
+            yield site.make(ast.BinOp(node, operator, operand), says, rank=base, adds=True)
+
+
+def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
+    name = getattr(operand, "id", getattr(operand, "attr", "")).lower()
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and (name[:1] == "b" or "bias" in name)
+
+
+@edit("size-missing", ast.BinOp, ast.Name, ast.Call, rank=UNUSUAL)
+def size_missing(site: Site) -> Iterator[Made]:
+    """Yield a value divided by, or times, the number of something that is at hand."""
+    value = site.value()
+    if value is None or not value.is_real or site.is_callee or not isinstance(site.parent, WHOLE):
+        return
+    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+        return
+    for name, sample in list(site.names.items())[:10]:
+        if sample.kind == "array" and sample.shape and sample.shape[0] > 1:
+            size = ast.Subscript(ast.Attribute(ast.Name(name, Load), "shape", Load), ast.Constant(0), Load)
+            says = f"`{{old}}` is not divided by the number of rows of `{name}`"
+            yield site.make(ast.BinOp(site.node, ast.Div(), size), says, adds=True, rank=USUAL)
+            says = f"`{{old}}` is divided by the number of rows of `{name}` already"
+            yield site.make(ast.BinOp(site.node, ast.Mult(), size), says, adds=True)
+        elif sample.kind == "sequence" and sample.shape[:1] > (1,):
+            length = ast.Call(ast.Name("len", Load), [ast.Name(name, Load)], [])
+            yield site.make(
+                ast.BinOp(site.node, ast.Div(), length),
+                f"`{{old}}` is not divided by the length of `{name}`",
+                adds=True,
+            )
+
+
+@edit("power-wrong", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=USUAL)
+def power_wrong(site: Site) -> Iterator[Made]:
+    """Yield a value squared, or its root."""
+    value = site.value()
+    if (
+        value is None
+        or not value.is_numeric
+        or site.is_callee
+        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
+    ):
+        return
+    if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow):
+        return
+    if not isinstance(site.parent, (ast.BinOp, ast.Call, ast.Return, ast.Assign, ast.AugAssign)):
+        return
+    inside = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Mult, ast.Div))
+    rank = USUAL if inside or called(site.parent) in ("sum", "mean", "sqrt") else UNUSUAL
+    yield site.make(
+        ast.BinOp(site.node, ast.Pow(), ast.Constant(0.5)), "the root of `{old}` is needed", rank=rank, adds=True
+    )
+    yield site.make(
+        ast.BinOp(site.node, ast.Pow(), ast.Constant(2)), "the square of `{old}` is needed", rank=rank, adds=True
+    )
+
+
+@edit("complement-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
+def complement_missing(site: Site) -> Iterator[Made]:
+    """Yield `1 - x` for `x`."""
+    value = site.value()
+    if (
+        value is None
+        or not value.is_numeric
+        or site.is_callee
+        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
+    ):
+        return
+    if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
+        new = ast.BinOp(number(1), ast.Sub(), site.node)
+        yield site.make(new, "`1 - …` is missing around `{old}`", adds=True)
+
+
+@edit("complement-superfluous", ast.BinOp, rank=USUAL)
+def complement_superfluous(site: Site) -> Iterator[Made]:
+    """Yield `x` for `1 - x`."""
+    node = site.node
+    if isinstance(node.op, ast.Sub) and number_in(node.left) == 1:
+        yield site.make(node.right, "`1 -` is too much in `{old}`")
+
+
+@edit("slope-wrong", ast.BinOp, ast.Call, ast.Name, rank=UNUSUAL)
+def slope_wrong(site: Site) -> Iterator[Made]:
+    """Yield a gradient times the slope of a sigmoid, of tanh or of a rectifier at a value of its shape."""
+    value, node = site.value(), site.node
+    if value is None or not value.is_real or not value.shape or not isinstance(site.parent, WHOLE):
+        return
+    if not isinstance(getattr(node, "ctx", Load), ast.Load) or site.is_callee:
+        return
+    own = {ast.dump(each) for each in walk(node) if isinstance(each, ast.expr)}
+    near = [(o, s) for o, s in site.operands if s.is_real and s.shape == value.shape and ast.dump(o) not in own][:8]
+    for operand, _ in near:
+        shown = site.show(operand)
+        less, square = ast.BinOp(number(1), ast.Sub(), operand), ast.BinOp(operand, ast.Pow(), number(2))
+        for slope, name in (
+            (ast.BinOp(operand, ast.Mult(), less), f"the slope `{shown} * (1 - {shown})`"),
+            (ast.BinOp(number(1), ast.Sub(), square), f"the slope `1 - {shown} ** 2`"),
+            (ast.Compare(operand, [ast.Gt()], [number(0)]), f"the slope, which is 0 where `{shown}` is not positive,"),
+        ):
+            yield site.make(ast.BinOp(node, ast.Mult(), slope), f"{name} is missing in `{{old}}`", adds=True)
+
+
+@edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
+def sum_missing(site: Site) -> Iterator[Made]:
+    """Yield the sum or the mean of a value, over all of it or along an axis."""
+    value = site.value()
+    if (
+        value is None
+        or value.kind != "array"
+        or not value.is_numeric
+        or not isinstance(site.parent, (*WHOLE, ast.BinOp))
+    ):
+        return
+    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or site.is_callee:
+        return
+    for axis in (None, *range(len(value.shape))):
+        for function in ("sum", "mean"):
+            keywords = {} if axis is None else {"axis": number(axis)}
+            along = "" if axis is None else f" along axis {axis}"
+            says = f"`{{old}}` is not {'summed' if function == 'sum' else 'averaged'}{along}"
+            rank = USUAL if isinstance(site.parent, WHOLE) else RARE
+            yield site.make(named(function, site.node, **keywords), says, adds=True, rank=rank)
+
+
+@edit("step-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
+def step_missing(site: Site) -> Iterator[Made]:
+    """Yield a value with a function taken of it: `sqrt(x)`, `exp(x)`, `log(x)`, `abs(x)`."""
+    value = site.value()
+    if (
+        value is None
+        or not value.is_numeric
+        or site.is_callee
+        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
+    ):
+        return
+    if not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
+        return
+    for function in ("sqrt", "exp", "log", "abs"):
+        if called(site.parent) != function and called(site.node) != function:
+            yield site.make(named(function, site.node), f"`{function}` of `{{old}}` is needed", adds=True)
+
+
+@edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
+def own_step_missing(site: Site) -> Iterator[Made]:
+    """Yield a value with a function of the module, or one that is passed, taken of it."""
+    value = site.value()
+    if value is None or site.is_callee or not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
+        return
+    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+        return
+    for name, function in site.module.functions.items():
+        wanted = len(function.args.args) - len(function.args.defaults)
+        if (
+            "." not in name
+            and wanted == 1
+            and name != site.function
+            and called(site.node) != name
+            and called(site.parent) != name
+        ):
+            new = ast.Call(ast.Name(name, Load), [site.node], [])
+            yield site.make(new, f"`{name}` of `{{old}}` is needed", adds=True)
+    for name, sample in site.names.items():
+        if sample.kind == "function" and name != root_name(site.node) and called(site.node) != name:
+            yield site.make(
+                ast.Call(ast.Name(name, Load), [site.node], []), f"`{name}` of `{{old}}` is needed", adds=True
+            )
+
+
+@edit("term-twice", ast.BinOp, rank=UNUSUAL)
+def term_twice(site: Site) -> Iterator[Made]:
+    """Yield a constant factor that is missing: twice, half."""
+    node = site.node
+    if isinstance(site.parent, WHOLE) and not (number_in(node.left) or number_in(node.right)):
+        says = "a factor of {n} is missing in `{{old}}`"
+        yield site.make(ast.BinOp(number(2), ast.Mult(), node), says.format(n=2), adds=True)
+        yield site.make(ast.BinOp(node, ast.Div(), number(2)), says.format(n="1/2"), adds=True)
+
+
+@edit("argument-scaled", ast.Name, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute, rank=USUAL)
+def argument_scaled(site: Site) -> Iterator[Made]:
+    """Yield half and twice of what a function that is no straight line is taken of: tanh(z / 2) for tanh(z)."""
+    value = site.value()
+    is_given = called(site.parent) in CURVED and site.parent.args[:1] == [site.node]
+    if is_given and value is not None and value.is_numeric and isinstance(getattr(site.node, "ctx", Load), ast.Load):
+        for operator, says in ((ast.Div(), "half of `{old}` is needed"), (ast.Mult(), "twice `{old}` is needed")):
+            yield site.make(ast.BinOp(site.node, operator, number(2)), says, adds=True)
+
+
+@edit("factor-for-power", ast.BinOp, rank=USUAL)
+def product_of_same(site: Site) -> Iterator[Made]:
+    """Yield another operand of an operation between two equal operands."""
+    node = site.node
+    if is_same(node.left, node.right) and isinstance(node.op, (ast.Mult, ast.MatMult)):
+        for other in site.alike(site.value(node.right))[:10]:
+            yield site.make(replaced(node, right=other), "`{old}` takes one value twice", rank=USUAL)

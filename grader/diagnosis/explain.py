@@ -1,0 +1,32 @@
+"""The door of the diagnosis: the outcomes of a run with the causes of its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.diagnosis.answers import Answers
+from grader.diagnosis.causes import Explainer
+from grader.diagnosis.checks import Ended
+from grader.diagnosis.runner import RemoteRunner
+from grader.garbage import uncollected
+from grader.outcome import Outcome
+from grader.sandbox.log import RequestLog
+
+
+def settled(
+    outcomes: Sequence[Outcome], log: RequestLog, answers: Answers, runner: RemoteRunner | None
+) -> list[Outcome]:
+    """Return the outcomes of a whole run with the causes of its failures.
+
+    runner tries changed forms of the module; without one, causes are known mistakes and what answers show alone.
+    """
+    if answers.is_stub:
+        return list(outcomes)
+    explainer = Explainer(
+        answers.stage, answers.learner, answers.reference_text, answers.mistakes, answers.rights, runner,
+        answers.stub_text,
+    )  # fmt: skip
+    with uncollected():
+        return explainer.explained(
+            outcomes, [Ended(*each) for each in log.failed], [Ended(*each) for each in log.passed]
+        )

@@ -1,0 +1,160 @@
+"""The known mistakes of a stage, held against single calls: which of them answer as the learner's module did."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.course.answers import Mistake, module_from
+from grader.course.stage import Stage
+from grader.diagnosis.checks import NOISE, Check, Checks
+from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.ran import traced
+from grader.diagnosis.replay import Replay
+
+REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
+MOST_ASKED = 24  # failing calls of one function
+MOST_KEPT = 10  # calls that were answered rightly
+LONG = 40  # requests and loops of a call, past which only the mistakes of its own criterion are asked
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A known mistake, or two at once, and the failing calls that it answers as the learner's module did."""
+
+    mistakes: tuple[Mistake, ...]
+    checks: frozenset[Check]
+
+
+@dataclass
+class KnownMistakes:
+    """The modules of a stage's known mistakes, each made when it is first asked."""
+
+    stage: Stage
+    reference_text: str
+    mistakes: Sequence[Mistake]
+    learner: bytes
+    _modules: dict[tuple[str, ...], types.ModuleType] = field(default_factory=dict)
+    _answers: dict[tuple[tuple[str, ...], Check], bool] = field(default_factory=dict)
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        self._code = compile(self.reference_text, "<reference>", "exec")
+        self._text = ModuleText(self.reference_text)
+        self._reached: dict[str, frozenset[str]] = {}
+        self._ran: dict[Check, set[str]] = {}
+
+    def matches(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> list[Match]:
+        """Return the mistakes that explain failing calls of one function, those that explain most of them first.
+
+        others are functions of which calls fail as well: their mistakes are asked there. One that would answer a right
+        call otherwise is none of them.
+        """
+        found: dict[str, set[Check]] = {}
+        refuted: dict[str, int] = {}
+        ordered = sorted(failing, key=lambda each: each.size)[:MOST_ASKED]
+        for check in ordered:
+            for mistake in self._possible(check):
+                if mistake.replaces in others:
+                    continue
+                if mistake.id not in found and refuted.get(mistake.id, 0) >= REFUTED:
+                    continue
+                if self._explains((mistake,), check):
+                    found.setdefault(mistake.id, set()).add(check)
+                else:
+                    refuted[mistake.id] = refuted.get(mistake.id, 0) + 1
+        by_id = {each.id: each for each in self.mistakes}
+        matches = [Match((by_id[name],), frozenset(explained)) for name, explained in found.items()]
+        matches = [each for each in matches if not self._is_contradicted(each, checks)]
+        return sorted(matches, key=lambda each: -len(each.checks))
+
+    def also(self, match: Match, checks: Iterable[Check]) -> list[Check]:
+        """Return which other failing calls a match explains."""
+        return [
+            each
+            for each in checks
+            if each not in match.checks and self._may(match.mistakes, each) and self._explains(match.mistakes, each)
+        ]
+
+    def pair(self, match: Match, failing: Sequence[Check]) -> Match | None:
+        """Return a match with one mistake more that explains failing calls which it does not explain alone."""
+        left = sorted((each for each in failing if each not in match.checks), key=lambda each: each.size)
+        for check in left[:1]:
+            for other in self._possible(check):
+                if other.id in {each.id for each in match.mistakes}:
+                    continue
+                both = (*match.mistakes, other)
+                explained = {each for each in left[:8] if self._explains(both, each)}
+                if check in explained:
+                    return Match((other,), frozenset(explained))
+        return None
+
+    def _possible(self, check: Check) -> list[Mistake]:
+        reached = self._reach(check.label)
+        ran = self._ran_in(check)
+        found = [
+            each
+            for each in self.mistakes
+            if each.replaces.partition(".")[0] in reached
+            and (each.replaces in ran or not self._is_plain(each.replaces))
+        ]
+        if len(check.records) > LONG:
+            found = [each for each in found if each.criterion == check.criterion]
+        return sorted(found, key=lambda each: (each.criterion != check.criterion, each.replaces != check.label))
+
+    def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
+        reached = self._reach(check.label)
+        return any(each.replaces.partition(".")[0] in reached for each in mistakes)
+
+    def _reach(self, label: str) -> frozenset[str]:
+        if label not in self._reached:
+            names = {name.partition(".")[0] for name in self._text.reached(label)}
+            self._reached[label] = frozenset(names | {label.partition(".")[0]})
+        return self._reached[label]
+
+    def _is_plain(self, function: str) -> bool:
+        node = self._text.functions.get(function)
+        return node is not None and "yield" not in self._text.shown(node, 1 << 20)
+
+    def _ran_in(self, check: Check) -> set[str]:
+        """Return the functions of the reference that ran in a call: another one cannot be wrong there."""
+        if check not in self._ran:
+            replay = self._replay(self._module(()), check, False)
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                _, ran = traced(lambda: [replay.perform(each) for each in check.records], "<reference>")
+            self._ran[check] = ran
+        return self._ran[check]
+
+    def _explains(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
+        """Say whether a module with mistakes answers as the learner's did: to the dtype, else nearly."""
+        key = tuple(each.id for each in mistakes), check
+        if key not in self._answers:
+            self.asked += 1
+            module = self._module(mistakes)
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                is_exact = check.is_exact or check.kind == "dtype"
+                self._answers[key] = self._replay(module, check, is_exact).agrees(check.records)
+        return self._answers[key]
+
+    def _is_contradicted(self, match: Match, checks: Checks) -> bool:
+        name = match.mistakes[0].replaces.partition(".")[0]
+        kept = checks.passing(lambda label: name in self._reach(label), MOST_KEPT, match.mistakes[0].replaces)
+        return any(not self._explains(match.mistakes, each) for each in kept if not each.is_refusal)
+
+    def _replay(self, module: types.ModuleType, check: Check, is_exact: bool) -> Replay:
+        replay = Replay(module, self.stage, check.names, is_exact, self.learner)
+        replay.floor = NOISE
+        return replay
+
+    def _module(self, mistakes: Sequence[Mistake]) -> types.ModuleType:
+        key = tuple(each.id for each in mistakes)
+        if key not in self._modules:
+            module = module_from(self._code, "reference" if not key else "wrong")
+            for each in mistakes:
+                exec(compile(each.source, f"<{each.id}>", "exec"), module.__dict__)
+            self._modules[key] = module
+        return self._modules[key]

@@ -1,0 +1,214 @@
+"""Where a value first goes wrong: statements with an expression of right parts whose value no right module has.
+
+Source: Jones and Harrold 2005 on the localisation of faults; here by values rather than by the lines that ran.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.diagnosis.instrument import Trace
+from grader.diagnosis.module_text import ModuleText, heads, loaded, root_name, statements, stored
+from grader.diagnosis.slicing import FAR, Relevance
+from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Print, Prints
+
+FIRST, FEEDING, NEAR, DEEP, OTHER, NEVER = 0, 1, 2, 3, 4, 9  # how far a statement is from the fault
+MADE = (
+    ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.BoolOp, ast.ListComp, ast.Tuple,
+    ast.List, ast.Dict, ast.DictComp, ast.SetComp, ast.Attribute,
+)  # fmt: skip
+MOST_STEPS = 12
+
+
+@dataclass
+class Places:
+    """How far each statement is from the fault, by its id, and the expressions in which a value first goes wrong."""
+
+    far: dict[int, int] = field(default_factory=dict)
+    function: dict[int, str] = field(default_factory=dict)
+    statements: list[ast.stmt] = field(default_factory=list)  # the nearest first
+    wrong: set[int] = field(default_factory=set)  # ids of expressions whose value no right module has
+    origins: list[ast.expr] = field(default_factory=list)  # of these, those of right parts, in the order they ran
+    raising: ast.stmt | None = None  # the statement in which the learner's module raised
+    known: bool = False  # whether there was a right module to compare with
+
+
+def locate(
+    module: ModuleText,
+    trace: Trace,
+    right: Prints | None,
+    label: str,
+    parts: Sequence[int | str],
+    trusted: frozenset[str],
+    raising: ast.stmt | None,
+) -> Places:
+    """Return how far statements are from the fault of a call that was traced.
+
+    right holds the values of right modules in the same call; trusted are functions whose own answers are right; raising
+    is the statement in which the learner's module raised.
+    """
+    ran = {name: module.functions[name] for name in trace.probes.functions if _did_run(module, name, trace)}
+    places = Places(raising=raising, known=right is not None)
+    for name, node in ran.items():
+        for each in statements(node.body):
+            places.function[id(each)] = name
+            places.statements.append(each)
+    depths = Relevance(ran).depths(label, parts)
+    for each in places.statements:
+        depth = depths.get(id(each), FAR)
+        far = NEAR if depth <= 1 else DEEP if depth < FAR else OTHER
+        if places.function[id(each)] in trusted or _sets_up(places.function[id(each)], label):
+            far += 2
+        places.far[id(each)] = far if trace.did_run(each) else NEVER
+    if raising is not None:
+        _mark_raising(places, raising)
+    if right is not None:
+        _mark_wrong(module, places, trace, right, label, trusted)
+    order = trace.ran
+    places.statements.sort(key=lambda each: (places.far[id(each)], order.get(id(each), 1 << 20)))
+    return places
+
+
+def _sets_up(function: str, label: str) -> bool:
+    """Say whether a function makes an object of which something else is asked."""
+    return function.endswith(".__init__") and function.removesuffix(".__init__") != label
+
+
+def _did_run(module: ModuleText, name: str, trace: Trace) -> bool:
+    return any(trace.did_run(each) for each in statements(module.functions[name].body))
+
+
+def _mark_raising(places: Places, raising: ast.stmt) -> None:
+    """Put the raising statement first, and behind it those that set what it uses."""
+    places.far[id(raising)] = FIRST
+    function = places.function.get(id(raising))
+    used = {name for head in heads(raising) for name in loaded(head)}
+    for each in places.statements:
+        if places.function[id(each)] == function and _sets(each) & used and places.far[id(each)] < NEVER:
+            places.far[id(each)] = min(places.far[id(each)], FEEDING)
+
+
+def _mark_wrong(
+    module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str]
+) -> None:
+    wrong = places.wrong
+    drawn = {
+        id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
+    }
+    for node, sample in trace.entries:
+        is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
+        if is_told and sample.known is not None and sample.known not in right:
+            wrong.add(id(node))
+    doubted: dict[int, list[ast.expr]] = {}
+    for statement in places.statements:
+        if not trace.did_run(statement):
+            continue
+        found = [
+            each
+            for head in heads(statement)
+            for each in walk(head)
+            if isinstance(each, MADE) and id(each) in wrong and not _is_below(each, wrong)
+        ]
+        if found or _stores_another(statement, places.function[id(statement)], trace, right, wrong):
+            doubted[id(statement)] = [each for each in found if isinstance(each, ast.expr)]
+    fine = _cleared(places, trace, doubted, wrong, right, label)
+    first = None
+    for statement in sorted(places.statements, key=lambda each: trace.ran.get(id(each), 1 << 20)):
+        if id(statement) not in doubted or id(statement) in fine:
+            continue
+        own = doubted[id(statement)]
+        places.origins += own
+        function = places.function[id(statement)]
+        is_trusted = function in trusted or _sets_up(function, label)
+        far = FIRST if first is None else FEEDING
+        places.far[id(statement)] = min(places.far[id(statement)], far + (2 if is_trusted else 0))
+        first = first or (None if is_trusted else statement)
+        used = {name for head in heads(statement) for name in loaded(head)}
+        for each in places.statements:
+            same = places.function[id(each)] == places.function[id(statement)]
+            if same and trace.did_run(each) and _sets(each) & used:
+                places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if is_trusted else 0))
+
+
+def _drawn(module: ModuleText, trace: Trace, generator: ast.AST) -> list[ast.AST]:
+    """Return the expressions that are made of what a generator draws: right modules may draw otherwise."""
+    parents = module.parents_of(trace.probes.within[id(generator)])
+    found: list[ast.AST] = []
+    node = parents.get(id(generator))
+    while isinstance(node, ast.expr):
+        found.append(node)
+        node = parents.get(id(node))
+    return found
+
+
+def _is_below(node: ast.AST, wrong: set[int]) -> bool:
+    """Say whether a part of an expression is wrong."""
+    return any(id(each) in wrong for each in walk(node)[1:] if not isinstance(each, ast.Constant))
+
+
+def _sets(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement's head sets, or whose entries it sets."""
+    found: set[str] = set()
+    for head in heads(statement):
+        found |= stored(head)
+        for each in walk(head):
+            if isinstance(getattr(each, "ctx", None), ast.Store):
+                found.add(root_name(each))
+            elif (
+                isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and isinstance(statement, ast.Expr)
+            ):
+                found.add(root_name(each.func))
+    return found - {""}
+
+
+def _stores_another(statement: ast.stmt, function: str, trace: Trace, right: Prints, wrong: set[int]) -> bool:
+    """Say whether a statement of right values sets a part of something that ends with a value that is wrong."""
+    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
+        return False
+    if any(id(each) in wrong for head in heads(statement) for each in walk(head)):
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
+    if isinstance(statement, ast.Assign) and all(isinstance(each, ast.Name) for each in targets):
+        return False
+    held = trace.held.get(function, {})
+    ends = [held[name].known for name in _sets(statement) if name in held]
+    return any(isinstance(each, Print) and each not in right for each in ends)
+
+
+def _cleared(
+    places: Places, trace: Trace, doubted: Mapping[int, list[ast.expr]], wrong: set[int], right: Prints, label: str
+) -> set[int]:
+    """Return the ids of doubted statements of which all that is made comes out right: ways to a value differ."""
+    fine: set[int] = set()
+    ran = [each for each in places.statements if trace.did_run(each)]
+
+    def is_right(statement: ast.stmt) -> bool:
+        value = getattr(statement, "value", None)
+        samples = trace.samples.get(id(value), ()) if isinstance(value, ast.AST) else ()
+        known = [each.known for each in samples if each.known is not None]
+        if not known or not all(each in right for each in known):
+            return False
+        return any(each.shape or not float(each.size).is_integer() for each in known)
+
+    users: dict[tuple[str, str], list[ast.stmt]] = {}
+    for each in ran:
+        for name in {name for head in heads(each) for name in loaded(head)}:
+            users.setdefault((places.function[id(each)], name), []).append(each)
+    sound = {id(each) for each in ran if is_right(each)}
+    fine |= sound & set(doubted)
+    for _ in range(MOST_STEPS):
+        more: set[int] = set()
+        for each in ran:
+            function = places.function[id(each)]
+            if id(each) in fine or id(each) not in doubted or isinstance(each, ast.Return):
+                continue
+            using = [user for name in _sets(each) for user in users.get((function, name), ()) if user is not each]
+            if using and all(id(user) in sound or id(user) in fine for user in using):
+                more.add(id(each))
+        if not more:
+            break
+        fine |= more
+    return fine

@@ -1,0 +1,418 @@
+"""Looks for the edits that put a wrong call right: locates the fault, tries edits there first, keeps what stands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+from grader.course.stage import Stage
+from grader.diagnosis.budget import Budget
+from grader.diagnosis.checks import Check
+from grader.diagnosis.edits import Context, Edit, Site, edits_at
+from grader.diagnosis.instrument import EXPRESSIONS, SAW, Probes, Trace, right_values
+from grader.diagnosis.locate import FIRST, Places, locate
+from grader.diagnosis.lookup import Lookup
+from grader.diagnosis.module_text import Function, ModuleText, own_nodes
+from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
+from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Print
+from grader.diagnosis.variants import Switched, code_of, compiled
+
+BATCH = 240  # edits that stand in one form of the functions
+BEYOND = 1  # of cost, by which later edits are still held against the first that does
+MOST_FOUND = 40  # edits that put a call right
+MOST_RIGHT = 3  # right modules whose runs are compared
+MOST_KEPT = 14  # calls that have to stay right
+MOST_FIXED = 30  # failing calls that an edit is held against
+MOST_NODES = 2500  # of a function that is changed or noted
+LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times those of the learner's own run
+MOST_STEPS = 400_000
+MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
+MOST_STATEMENTS = 60  # the nearest to the fault
+SAMPLE = 5  # failing calls that choose between edits before all are asked
+
+Ring = tuple[int, list[tuple[int, Edit]]]  # the least that an edit of it costs, and the edits with their costs
+Kept = Callable[[Callable[[str], bool], int, str], Sequence[Check]]  # right calls that lead to some function
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An edit that puts a call right: the failing calls that it puts right, of those that it could."""
+
+    edit: Edit
+    number: int
+    cost: int
+    fixed: frozenset[Check]
+    asked: int
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """How early it comes among edits: what puts more right, costs less, takes away, changes little."""
+        return -len(self.fixed), self.cost, self.edit.adds, self.edit.grown, self.edit.line
+
+
+@dataclass
+class Forms:
+    """The learner's module on a runner, with other definitions of some of its functions."""
+
+    module: ModuleText
+    runner: Runner
+    _placed: dict[str, Function] = field(default_factory=dict)
+    _is_loaded: bool = False
+
+    def put(self, definitions: Mapping[str, Function]) -> None:
+        """Have the runner hold other definitions of functions; those that are not named are the module's own."""
+        wanted = dict(definitions)
+        for name in self._placed:
+            wanted.setdefault(name, Switched(self.module.functions[name], []).definition())
+        changed = {name: node for name, node in wanted.items() if self._placed.get(name) is not node}
+        self._placed = wanted
+        if self._is_loaded:
+            try:
+                for code in code_of(self.module, changed):
+                    self.runner.extend(code)
+                return
+            except ValueError:
+                pass
+        self.runner.load([compiled(self.module.whole(wanted))])
+        self._is_loaded = True
+
+
+@dataclass
+class Search:
+    """Looks for edits of one module; rights are the texts of right modules, those most like the learner's first."""
+
+    stage: Stage
+    module: ModuleText
+    rights: Sequence[ModuleText]
+    runner: Runner
+    stub: ModuleText | None = None
+    constants: frozenset[float] = frozenset()
+    trials: int = 0
+    _traces: dict[Check, list[Trace]] = field(default_factory=dict)
+    _reached: dict[str, set[str]] = field(default_factory=dict)
+
+    def reached(self, label: str) -> set[str]:
+        """Return the functions that a call of one may run."""
+        if label not in self._reached:
+            self._reached[label] = set(self.module.reached(label))
+        return self._reached[label]
+
+    @cached_property
+    def forms(self) -> Forms:
+        return Forms(self.module, self.runner)
+
+    def after(self, edit: Edit) -> Search:
+        """Return a search that goes on in the module with an edit made for good."""
+        module = self.module.applied(edit.function, edit.changes)
+        return Search(
+            self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self._traces
+        )
+
+    def trace(self, check: Check) -> Trace | None:
+        """Return what the learner's functions held in a call; None where that cannot be noted."""
+        names = [
+            name for name in self.module.reached(check.label) if len(walk(self.module.functions[name])) < MOST_NODES
+        ]
+        probes = Probes(self.module, names)
+        try:
+            self.forms.put(probes.definitions())
+        except (SyntaxError, RecursionError, RunnerGone):
+            return None
+        found = check.noted(self.runner)
+        self.forms.put({})
+        if found is None:
+            return None
+        log, check.steps = found
+        return Trace.of(probes, log)
+
+    def right_traces(self, check: Check) -> list[Trace]:
+        """Return what right modules held in a call."""
+        if check not in self._traces:
+            self._traces[check] = [
+                trace for module in self.rights[:MOST_RIGHT] if (trace := _noting(module.text).trace(check)) is not None
+            ]
+        return self._traces[check]
+
+    def places(self, check: Check, trace: Trace, trusted: frozenset[str]) -> Places:
+        """Return how far statements are from the fault."""
+        rights = self.right_traces(check)
+        raising = trace.last if check.is_raised or check.last.error is not None else None
+        right = right_values(rights) if rights else None
+        parts = check.wrong_parts()
+        return locate(self.module, trace, right, check.label, parts, trusted, raising)
+
+    def candidates(self, check: Check, trace: Trace, places: Places, first: int, last: int) -> Iterator[Ring]:
+        """Return the edits to try on a call, those of the statements nearest to the fault first; of some distances."""
+        context = self.context(check, trace, places.raising)
+        return self._rings(context, places, Lookup(trace, self.right_traces(check)), first, last)
+
+    def context(self, check: Check, trace: Trace, raising: ast.stmt | None) -> Context:
+        """Return what edits of a call are made from."""
+        error = type(check.last.error).__name__ if check.last.error is not None else ""
+        return Context(
+            self.module, trace, self.constants | self.module.constants, frozenset(), self.stub, raising, error
+        )
+
+    def _rings(self, context: Context, places: Places, lookup: Lookup, first: int, last: int) -> Iterator[Ring]:
+        """Yield the edits of the statements that are equally far from the fault, with their costs, the least first."""
+        origins = {id(each) for each in places.origins}
+        seen: set[str] = set()
+        for far in range(first, last):
+            found: list[tuple[int, Edit]] = []
+            yield 2 * far - 1, found
+            for statement in places.statements[:MOST_STATEMENTS]:
+                if places.far[id(statement)] != far:
+                    continue
+                name = places.function[id(statement)]
+                nodes: list[ast.AST] = [statement, *own_nodes(statement)]
+                if name not in seen:
+                    seen.add(name)
+                    nodes.insert(0, self.module.functions[name])
+                for node in nodes:
+                    site = Site(context, name, statement, node)
+                    near = _is_near(node, origins, site)
+                    found += [(2 * far + 2 * edit.rank + edit.adds - near, edit) for edit in edits_at(site)]
+                    if id(node) in origins or (
+                        far <= FIRST and isinstance(node, ast.expr) and _is_value(node, statement)
+                    ):
+                        found += [(2 * far + 2 * edit.rank - 1, edit) for edit in lookup.edits(site)]
+            found.sort(key=lambda pair: pair[0])
+
+    def found(
+        self, check: Check, rings: Iterable[Ring], budget: Budget, others: Sequence[Check], kept: Kept
+    ) -> tuple[list[Found], Edit | None]:
+        """Return the edits that put a call right and break nothing, the likeliest first; and the best that does not.
+
+        others are the failing calls that they are held against, kept those that have to stay right.
+        """
+        winners: list[Found] = []
+        if budget.is_over:
+            return [], None
+        best: tuple[tuple[int, int], Edit | None] = (check.scores(self.runner, [[]], self._steps(check))[0], None)
+        limit: list[int] = []  # the most that an edit may cost, once one is found
+        for batch in _batches(rings, limit):
+            if budget.is_over:
+                break
+            numbers = self.place([edit for _, edit in batch])
+            groups = [[number] for number in numbers]
+            tried = groups[: max(1, int(budget.left))]
+            scores = check.scores(self.runner, tried, self._steps(check))
+            budget.take(len(tried), check.work)
+            self.trials += len(tried)
+            right = []
+            for (cost, edit), (number,), score in zip(batch, tried, scores, strict=False):
+                if check.is_right(score):
+                    right.append((cost, edit, number))
+                elif score > best[0]:
+                    best = score, edit
+            if right:
+                winners += self._standing(check, right[:MOST_FOUND], others, kept, budget)
+                if winners and not limit:
+                    limit.append(min(each.cost for each in winners) + BEYOND)
+            if len(winners) >= MOST_FOUND:
+                break
+        winners.sort(key=lambda each: each.rank)
+        return winners, best[1]
+
+    def locally_right(self, check: Check, trace: Trace, places: Places, budget: Budget) -> Edit | None:
+        """Return the likeliest edit with which the value that first goes wrong is right, whatever comes of it later.
+
+        Where two faults are in one call, each is seen at its own place.
+        """
+        rights = self.right_traces(check)
+        if not rights or not places.origins:
+            return None
+        right = right_values(rights)
+        context = self.context(check, trace, places.raising)
+        for origin in places.origins[:MOST_ORIGINS]:
+            function = trace.probes.within[id(origin)]
+            whole, statement = self._outermost(origin, function)
+            number = trace.probes.numbers.get(id(whole), -1)
+            watch = {id(whole): partial(_noted, number)}
+            inside = {id(each) for each in walk(whole)}
+            some = [edit for node in walk(whole) for edit in edits_at(Site(context, function, statement, node))]
+            some = [edit for edit in some if all(id(old) in inside for old, _ in edit.changes)]
+            some = sorted(some, key=lambda edit: (edit.rank, edit.adds))[:BATCH]
+            if not some or budget.is_over:
+                continue
+            changes = [(n, change) for n, edit in enumerate(some, 1) for change in edit.changes]
+            try:
+                self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
+            except (SyntaxError, RecursionError):
+                continue
+            budget.take(len(some), check.work)
+            self.trials += len(some)
+            for edit, log in zip(some, check.logs(self.runner, [[n] for n in range(1, len(some) + 1)]), strict=False):
+                seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
+                if seen and all(each is not None and each in right and _tells(each) for each in seen):
+                    return edit
+        return None
+
+    def _outermost(self, origin: ast.expr, function: str) -> tuple[ast.expr, ast.stmt]:
+        """Return the largest expression that an expression is a part of, but for tuples, and its statement."""
+        parents, found = self.module.parents_of(function), origin
+        node: Any = parents.get(id(origin))
+        while isinstance(node, ast.AST) and not isinstance(node, ast.stmt):
+            if isinstance(node, EXPRESSIONS) and not isinstance(node, (ast.Tuple, ast.List, ast.Dict)):
+                found = node
+            node = parents.get(id(node))
+        return found, node if isinstance(node, ast.stmt) else self.module.functions[function].body[0]
+
+    def _steps(self, check: Check) -> int:
+        return min(MOST_STEPS, max(LEAST_STEPS, MORE_STEPS * check.steps))
+
+    def place(self, edits: Sequence[Edit]) -> list[int]:
+        """Have the runner hold edits behind switches; return the number of each."""
+        by_function: dict[str, list[tuple[int, Any]]] = {}
+        for number, edit in enumerate(edits, 1):
+            by_function.setdefault(edit.function, []).extend((number, change) for change in edit.changes)
+        definitions = {}
+        for name, changes in by_function.items():
+            definitions[name] = Switched(self.module.functions[name], changes).definition()
+        try:
+            self.forms.put(definitions)
+        except (SyntaxError, RecursionError):
+            definitions = {}
+            for name, changes in by_function.items():
+                good = [pair for pair in changes if _compiles(self.module.functions[name], pair)]
+                definitions[name] = Switched(self.module.functions[name], good).definition()
+            self.forms.put(definitions)
+        return list(range(1, len(edits) + 1))
+
+    def _standing(
+        self, check: Check, right: Sequence[tuple[int, Edit, int]], others: Sequence[Check], kept: Kept, budget: Budget
+    ) -> list[Found]:
+        """Return which edits break no call that was right, each with the failing calls that it puts right."""
+        left = list(right)
+        functions = {edit.function for _, edit, _ in right}
+        for each in kept(lambda label: bool(functions & self.reached(label)), MOST_KEPT, check.label):
+            own, *scores = each.scores(self.runner, [[], *([number] for _, _, number in left)], self._steps(each))
+            budget.take(len(left) // 2, each.work)
+            self.trials += len(left)
+            if not each.is_right(own):  # it does not come out here as it did in the test
+                continue
+            left = [one for one, score in zip(left, scores, strict=True) if each.is_right(score)]
+            if not left:
+                return []
+        fixed: dict[int, set[Check]] = {number: {check} for _, _, number in left}
+        asked = self._reaching(
+            [each for each in others if each is not check], {edit.function for _, edit, _ in left}, check
+        )
+        for each in asked[:MOST_FIXED]:
+            scores = each.scores(self.runner, [[number] for _, _, number in left], self._steps(each))
+            budget.take(len(left) // 2, each.work)
+            self.trials += len(left)
+            for (_, _, number), score in zip(left, scores, strict=True):
+                if each.is_right(score):
+                    fixed[number].add(each)
+        return [Found(edit, number, cost, frozenset(fixed[number]), len(asked) + 1) for cost, edit, number in left]
+
+    def _reaching(self, checks: Sequence[Check], functions: set[str], first: Check) -> list[Check]:
+        """Return the calls that lead to one of some functions: those of the same function first, then the shortest."""
+        found = [each for each in checks if functions & self.reached(each.label)]
+        return sorted(found, key=lambda each: (each.label != first.label, each.size))
+
+    def fixed_by(self, checks: Iterable[Check]) -> list[Check]:
+        """Return which calls the module as it is now answers rightly."""
+        self.forms.put({})
+        return [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
+
+
+def _noted(number: int, node: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(SAW, ast.Load()), [ast.Constant(number), node], [])
+
+
+def _tells(known: Print) -> bool:
+    """Say whether a value is not one that many expressions have."""
+    return bool(known.shape) or not float(known.size).is_integer()
+
+
+@dataclass
+class RightModule:
+    """A right module with probes in all of its functions, in this process."""
+
+    probes: Probes
+    runner: LocalRunner | None
+
+    def trace(self, check: Check) -> Trace | None:
+        """Return what it holds in a call; None where it cannot be asked."""
+        requests = check.local_requests
+        if requests is None or self.runner is None:
+            return None
+        try:
+            told = self.runner.attempt([[]], requests, MOST_STEPS * 10, True)
+        except Exception:  # a value that cannot be copied
+            return None
+        return Trace.of(self.probes, told[0][2]) if told else None
+
+
+@lru_cache(16)  # of the stage that is graded again and again
+def _noting(text: str) -> RightModule:
+    """Return a right module that notes what its expressions hold."""
+    module = ModuleText(text)
+    names = [name for name, node in module.functions.items() if len(walk(node)) < MOST_NODES]
+    probes, runner = Probes(module, names), LocalRunner()
+    try:
+        runner.load([compiled(module.whole(probes.definitions()))])
+    except Exception:  # what a right module does beside its functions may not stand probes
+        return RightModule(probes, None)
+    return RightModule(probes, runner)
+
+
+def _batches(rings: Iterable[Ring], limit: Sequence[int]) -> Iterator[list[tuple[int, Edit]]]:
+    """Yield edits some at a time, first few: most faults are near. Those that cost more than a limit are left out."""
+    size = BATCH // 3
+    for least, found in _made(rings, limit):
+        del least
+        start = 0
+        while start < len(found):
+            most = limit[0] if limit else None
+            batch = [pair for pair in found[start : start + size] if most is None or pair[0] <= most]
+            if batch:
+                yield batch
+            start, size = start + size, BATCH
+
+
+def _made(rings: Iterable[Ring], limit: Sequence[int]) -> Iterator[Ring]:
+    """Yield rings whose edits are made when the next one is asked for; none that costs more than the limit."""
+    before: Ring | None = None
+    for ring in rings:
+        if before is not None and before[1]:
+            yield before
+        most = limit[0] if limit else None
+        if most is not None and ring[0] > most:
+            return
+        before = ring
+    if before is not None and before[1]:
+        yield before
+
+
+def _is_near(node: ast.AST, origins: set[int], site: Site) -> int:
+    """Say whether an expression is one that first goes wrong, or a part of it."""
+    each: Any = node
+    for _ in range(4):
+        if id(each) in origins:
+            return 1
+        each = site.parent_of(each)
+        if each is None or isinstance(each, ast.stmt):
+            return 0
+    return 0
+
+
+def _is_value(node: ast.expr, statement: ast.stmt) -> bool:
+    """Say whether an expression is what a statement sets or returns, or one of several."""
+    value = getattr(statement, "value", None)
+    return node is value or any(node is each for each in getattr(value, "elts", ()))
+
+
+def _compiles(function: Function, pair: tuple[int, Any]) -> bool:
+    try:
+        definition = Switched(function, [pair]).definition()
+        compiled([ast.FunctionDef("tried", definition.args, definition.body, [], None)])
+    except (SyntaxError, RecursionError, ValueError, TypeError):
+        return False
+    return True
