@@ -16,7 +16,8 @@ class Diagnosis:
     """What explains a wrong answer: its id, the row that it fails, and what a learner reads.
 
     declared says that it is a known mistake of the course, so that its text holds nothing of the reference or of a
-    test's inputs; what the grader found by itself may.
+    test's inputs; what the grader found by itself may. function and line are the place of the fault in the learner's
+    module; empty and 0 where none is known.
     """
 
     mistake: str
@@ -24,6 +25,8 @@ class Diagnosis:
     text: str
     fix: str
     declared: bool = False
+    function: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from grader.diagnosis.search import Found, Search
 SEEDS = (1, 2)  # further on, with which a test has to pass as well
 MOST_SEEDED = 6  # edits that are tried with other inputs
 OF_DTYPE = frozenset(("whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
+EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
 FEW = 2  # failing calls that choose between edits
 
 
@@ -55,6 +56,8 @@ def accepted(
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
+    if check.says_little and own + found.kept < EVIDENCE:
+        return False
     if own == len(peers):
         return len(peers) > 1 or not check.says_little or found.edit.rank < UNUSUAL
     return own >= FEW and 2 * own > len(peers) and not check.says_little

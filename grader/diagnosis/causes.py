@@ -54,7 +54,7 @@ class Cause:
     def diagnosis(self) -> Diagnosis:
         """The cause as an outcome has it."""
         name = self.id if self.declared else f"{self.id}-{_digest(self.function, str(self.line), self.text)}"
-        return Diagnosis(name, self.criterion, self.text, self.fix, self.declared)
+        return Diagnosis(name, self.criterion, self.text, self.fix, self.declared, self.function, self.line)
 
 
 @dataclass
@@ -169,15 +169,10 @@ class Explainer:
     def _take_known(self, match: Match, left: Sequence[Check], known: KnownMistakes) -> set[Check]:
         mistake = match.mistakes[-1]
         checks = match.checks | frozenset(known.also(match, left))
-        line = self._line_of(mistake.replaces)
         self.causes.append(
-            Cause(mistake.id, mistake.replaces, line, mistake.text, mistake.fix, checks, mistake.criterion, True)
+            Cause(mistake.id, mistake.replaces, 0, mistake.text, mistake.fix, checks, mistake.criterion, True)
         )
         return set(checks)
-
-    def _line_of(self, function: str) -> int:
-        node = ModuleText(self.learner.decode("utf-8-sig", "replace")).functions.get(function)
-        return node.lineno if node is not None else 0
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,

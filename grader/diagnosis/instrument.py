@@ -16,6 +16,7 @@ from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads, st
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints, Sample, sample_of
 
+STEP = "_probe_step"  # of what each round of a loop and each call calls first
 LOG, SAW, AT, HELD, CLEAR = "_probe_log", "_probe_saw", "_probe_at", "_probe_held", "_probe_clear"
 MOST_TIMES = 4  # that an expression is noted in one run
 MOST_NOTES = 3000  # in one run
@@ -128,6 +129,10 @@ def _probe_sample(value, depth=0):
     return ["function" if callable(value) else "other", [], "", None, known, {{}}, kind]
 
 
+def {STEP}():
+    _variant_step()
+
+
 def {AT}(number):
     if number not in _probe_ran:
         _probe_ran.add(number)
@@ -177,7 +182,7 @@ class Probes:
 
     def _function(self, name: str, node: Function) -> Function:
         held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals")))
-        body: list[ast.stmt] = [ast.Try(self._body(node.body, held), [], [], [held])]
+        body: list[ast.stmt] = [ast.Expr(_call(STEP)), ast.Try(self._body(node.body, held), [], [], [held])]
         result: Function = replaced(node, body=body)
         return result
 
@@ -197,7 +202,8 @@ class Probes:
         fields: dict[str, Any] = {}
         for name, value in ast.iter_fields(node):
             if name in BODIES:
-                fields[name] = self._body(value, held) if value else value
+                step = [ast.Expr(_call(STEP))] if name == "body" and isinstance(node, (ast.For, ast.While)) else []
+                fields[name] = [*step, *self._body(value, held)] if value else value
             elif name == "handlers":
                 fields[name] = [replaced(each, body=self._body(each.body, held)) for each in value]
             elif name not in ("decorator_list", "returns", "annotation", "args", "type_params", "type_comment"):

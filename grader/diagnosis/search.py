@@ -47,6 +47,7 @@ class Found:
     cost: int
     fixed: frozenset[Check]
     asked: int
+    kept: int = 0  # right calls of the same function that stay right
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -179,7 +180,7 @@ class Search:
                     if id(node) in origins or (
                         far <= FIRST and isinstance(node, ast.expr) and _is_value(node, statement)
                     ):
-                        found += [(2 * far + 2 * edit.rank - 1, edit) for edit in lookup.edits(site)]
+                        found += [(2 * far + 2 * edit.rank + 1, edit) for edit in lookup.edits(site)]
             found.sort(key=lambda pair: pair[0])
 
     def found(
@@ -246,7 +247,9 @@ class Search:
                 continue
             budget.take(len(some), check.work)
             self.trials += len(some)
-            for edit, log in zip(some, check.logs(self.runner, [[n] for n in range(1, len(some) + 1)]), strict=False):
+            for edit, log in zip(
+                some, check.logs(self.runner, [[n] for n in range(1, len(some) + 1)], self._steps(check)), strict=False
+            ):
                 seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
                 if seen and all(each is not None and each in right and _tells(each) for each in seen):
                     return edit
@@ -289,12 +292,14 @@ class Search:
         """Return which edits break no call that was right, each with the failing calls that it puts right."""
         left = list(right)
         functions = {edit.function for _, edit, _ in right}
+        held = 0
         for each in kept(lambda label: bool(functions & self.reached(label)), MOST_KEPT, check.label):
             own, *scores = each.scores(self.runner, [[], *([number] for _, _, number in left)], self._steps(each))
             budget.take(len(left) // 2, each.work)
             self.trials += len(left)
             if not each.is_right(own):  # it does not come out here as it did in the test
                 continue
+            held += each.label == check.label or check.label in {record.label for record in each.records}
             left = [one for one, score in zip(left, scores, strict=True) if each.is_right(score)]
             if not left:
                 return []
@@ -309,7 +314,9 @@ class Search:
             for (_, _, number), score in zip(left, scores, strict=True):
                 if each.is_right(score):
                     fixed[number].add(each)
-        return [Found(edit, number, cost, frozenset(fixed[number]), len(asked) + 1) for cost, edit, number in left]
+        return [
+            Found(edit, number, cost, frozenset(fixed[number]), len(asked) + 1, held) for cost, edit, number in left
+        ]
 
     def _reaching(self, checks: Sequence[Check], functions: set[str], first: Check) -> list[Check]:
         """Return the calls that lead to one of some functions: those of the same function first, then the shortest."""

@@ -41,6 +41,7 @@ class Switched:
             made = new if anchor is old else substitute(anchor, old, new)
             if isinstance(anchor, ast.stmt) and not isinstance(made, list):
                 made = [made]
+            made = [_counted(each) for each in made] if isinstance(made, list) else made
             self._at.setdefault(id(anchor), []).append((number, made))
 
     def definition(self) -> Function:
@@ -111,9 +112,16 @@ def _anchors(node: Function, wanted: set[int]) -> dict[int, ast.AST]:
     return found
 
 
-def counted(node: Function) -> Function:
-    """Return a function of which each call, and each round of its loops, is counted as a step."""
-    return Switched(node, []).definition()
+def _counted(node: ast.stmt) -> ast.stmt:
+    """Return a statement of which each round of a loop is counted."""
+    fields: dict[str, Any] = {}
+    for name in BODIES:
+        body = getattr(node, name, None)
+        if isinstance(body, list) and body:
+            first = [_step()] if name == "body" and isinstance(node, LOOPS) else []
+            fields[name] = [*first, *map(_counted, body)]
+    result: ast.stmt = replaced(node, **fields) if fields else node
+    return result
 
 
 def _step() -> ast.stmt:

@@ -147,6 +147,8 @@ def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
         "criterion": diagnosis.criterion,
         "text": diagnosis.text,
         "fix": diagnosis.fix,
+        "function": plain_text(diagnosis.function) or None,
+        "line": diagnosis.line or None,
     }
 
 

@@ -219,4 +219,4 @@ def test_what_explains_is_imported_when_something_fails_and_not_before() -> None
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
     found = {name for name in done.stdout.split() if name.startswith("grader.diagnosis")}
     assert found
-    assert not {f"grader.diagnosis.{name}" for name in ("evidence", "diagnostician", "repairs", "slips")} & found
+    assert not {f"grader.diagnosis.{name}" for name in ("causes", "search", "edits", "explain")} & found

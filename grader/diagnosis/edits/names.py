@@ -41,6 +41,9 @@ def name_confused(site: Site) -> Iterator[Made]:
         return
     known = {name for each in walk(site.statement) if isinstance(each, ast.Name) for name in (each.id,)}
     for name, other in site.names.items():
+        is_mixed = value.is_numeric and other.is_numeric and not value.is_alike(other)  # a loop's entry for the whole
+        if is_mixed:
+            yield site.make(ast.Name(name, Load), CONFUSED, rank=UNUSUAL)
         if name == node.id or not value.is_alike(other) or value.is_same(other):
             continue
         is_near = name in site.unread or name not in known or value.shape == other.shape

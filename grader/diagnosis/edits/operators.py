@@ -9,10 +9,10 @@ from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add, ast.Pow),
+    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
     ast.Div: (ast.Mult, ast.FloorDiv, ast.Sub), ast.Pow: (ast.Mult,), ast.FloorDiv: (ast.Mod, ast.Div),
     ast.Mod: (ast.FloorDiv, ast.Div), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr, ast.BitXor),
-    ast.BitOr: (ast.BitAnd, ast.BitXor), ast.BitXor: (ast.BitOr, ast.Pow),
+    ast.BitOr: (ast.BitAnd, ast.BitXor), ast.BitXor: (ast.BitOr,),
     ast.LShift: (ast.RShift,), ast.RShift: (ast.LShift,),
 }  # fmt: skip
 SIGNS: dict[type[ast.AST], str] = {
@@ -41,7 +41,7 @@ FIRST = {
     (ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Div), (ast.Div, ast.Mult), (ast.Div, ast.FloorDiv),
     (ast.FloorDiv, ast.Div), (ast.Mult, ast.MatMult), (ast.MatMult, ast.Mult),
     (ast.BitAnd, ast.BitOr), (ast.Mod, ast.FloorDiv),
-    (ast.BitOr, ast.BitAnd), (ast.FloorDiv, ast.Mod), (ast.Pow, ast.Mult), (ast.BitXor, ast.Pow),
+    (ast.BitOr, ast.BitAnd), (ast.FloorDiv, ast.Mod), (ast.Pow, ast.Mult),
 }  # fmt: skip
 
 
@@ -53,6 +53,16 @@ def operator_confused(site: Site) -> Iterator[Made]:
         says = f"`{SIGNS[own]}` is used in `{{old}}` where `{SIGNS[other]}` is needed"
         rank = LIKELY if (own, other) in FIRST else UNUSUAL
         yield site.make(replaced(site.node, op=other()), says, rank=rank)
+
+
+@edit("power-for-product", ast.BinOp, rank=USUAL)
+def power_for_product(site: Site) -> Iterator[Made]:
+    """Yield `x ** 2` for `x * 2`, and for `x ^ 2`; of floats alone: whole numbers grow without bounds in a loop."""
+    node, value = site.node, site.value(site.node.left)
+    is_small = number_in(node.right) is not None
+    if isinstance(node.op, (ast.Mult, ast.BitXor)) and (is_small or (value is not None and value.is_real)):
+        says = f"`{SIGNS[type(node.op)]}` is used in `{{old}}` where `**` is needed"
+        yield site.make(replaced(node, op=ast.Pow()), says)
 
 
 @edit("operator-confused", ast.AugAssign, rank=LIKELY)

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis import evidence
-from grader.diagnosis.repairs import search
+from grader.diagnosis import causes
 from grader.isolation import tiers
 from grader.judging import loops
 from grader.tests.pace import changed
@@ -28,7 +27,7 @@ NAMES = ("tier", "isolation")  # of parameters that hold a tier
 def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
     """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
     for place, name in (
-        (search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS"), (loops, "FAR_SECONDS"),
+        (causes, "FULL"), (causes, "SHARE"), (loops, "FAR_SECONDS"),
     ):  # fmt: skip
         yield place, name, part * getattr(place, name)
 

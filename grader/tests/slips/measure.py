@@ -16,8 +16,6 @@ from grader.authoring.cases import Case, Result
 from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
-from grader.diagnosis.slips.telling import LOCATED
-from grader.diagnosis.weighing import rows_that_need
 from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, stages_with_slips
 from grader.tests.support.places import ROOT
 
@@ -63,11 +61,19 @@ def half_written(slip: Slip, stage: Stage) -> Slip:
     return replace(slip, source=ast.unparse(tree)) if missing else slip
 
 
+def rows_that_need(needed: str, stage: Stage) -> set[str]:
+    """Return the rows that need one, be it by others."""
+    found = {needed}
+    for _ in stage.criteria:
+        found |= {row.id for row in stage.criteria if found & set(row.needs)}
+    return found - {needed}
+
+
 def _told(result: Result, slip: Slip) -> tuple[str, ...]:
     assert result.verdict is not None
     row = next(row for row in result.verdict.criteria if row.id == slip.row)
     found = [failure.diagnosis for failure in row.failures if failure.diagnosis is not None]
-    return tuple(dict.fromkeys(f"{each.text} {each.fix}" for each in found if each.mistake != LOCATED))
+    return tuple(dict.fromkeys(f"{each.text} {each.fix}" for each in found))
 
 
 def main() -> None:

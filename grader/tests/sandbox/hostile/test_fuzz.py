@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.answers import Answers
 from grader.diagnosis.explanation import explained
 from grader.protocol import codec
 from grader.sandbox.connection import Connection
@@ -164,7 +164,7 @@ def test_any_answers_leave_a_connection_as_a_known_kind_of_exception(script: lis
                 local = isinstance(error, TypeError) and "not callable" in str(error)  # what came back is used
                 assert known or local, repr(error)
     connection.end()
-    diagnostician = Diagnostician(STAGE, REFERENCE, (WRONG,), b"raise ValueError")
+    diagnostician = Answers(STAGE, REFERENCE, (WRONG,), b"raise ValueError")
     assert explained(diagnostician, connection, None, True).failure == ""
     connection.records = [record for record in connection.records if record.replayable and not record.failed]
     assert explained(diagnostician, connection, None, True).failure == ""
@@ -193,8 +193,9 @@ def test_any_description_of_what_stops_the_module_is_told_or_refused(form: Any) 
 
 
 def test_explaining_fails_alone() -> None:
-    class Broken(Diagnostician):
-        def explain(self, *args: Any) -> Any:
+    class Broken(Answers):
+        @property
+        def reference(self) -> Any:
             raise RecursionError("deep")
 
     ours, theirs = socket.socketpair()
@@ -202,7 +203,7 @@ def test_explaining_fails_alone() -> None:
         connection: Any = Connection(Scripted([]), NAMES, 20, time.monotonic() + 60)  # type: ignore[arg-type]
         assert RemoteModule(connection, "small.py").f(1) == 1
         told = explained(Broken(STAGE, REFERENCE, ()), connection, None, True)
-    assert (told.call, told.mistakes, told.failure) == ("f(args=1)", None, "RecursionError: deep")
+    assert (told.call, told.failure) == ("", "RecursionError: deep")
 
 
 @pytest.mark.parametrize("second", ["class", "function"])

@@ -1,0 +1,162 @@
+"""Causes are found by calls: where a value first goes wrong, in the learner's own lines, and each fault by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.course.answers import Mistake
+from grader.course.stage import Stage
+from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.engine import Call, causes
+
+X = np.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
+W = np.array([[0.5, -1.0], [2.0, 0.25], [1.0, 3.0]])
+B = np.array([0.5, -2.0])
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "row"
+    text = "it works"
+    functions = ["affine", "spread", "count", "softmax", "first", "both", "total"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+RIGHT = """
+    import numpy as np
+
+
+    def affine(x, w, b):
+        return x @ w + b
+
+
+    def spread(x, eps):
+        mean = x.mean(axis=-1, keepdims=True)
+        var = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
+        return (x - mean) / np.sqrt(var + eps)
+
+
+    def count(words, wanted):
+        number = 0
+        for word in words:
+            if word == wanted:
+                number += 1
+        return number
+
+
+    def softmax(x):
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+
+    def first(values, start):
+        return values[start]
+
+
+    def both(x, w, b):
+        return softmax(affine(x, w, b))
+
+
+    def total(values):
+        result = 0
+        for each in values:
+            result += each * each
+        return result
+"""
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=RIGHT)
+    return small_course.stage
+
+
+def replaced(old: str, new: str) -> str:
+    assert RIGHT.count(old) == 1
+    return RIGHT.replace(old, new)
+
+
+WORDS = ["a", "b", "a", "c"]
+CASES: list[tuple[str, str, str, list[Call], str, int]] = [
+    ("x @ w + b", "x @ w", "term-missing", [("affine", (X, W, B))], "affine", 5),
+    ("x @ w + b", "x @ w - b", "operator-confused", [("affine", (X, W, B))], "affine", 5),
+    ("** 2).mean(", "** 2).sum(", "function-confused", [("spread", (X, 1e-5))], "spread", 10),
+    ("np.sqrt(var + eps)", "(np.sqrt(var) + eps)", "parentheses", [("spread", (X, 0.5))], "spread", 11),
+    ("            number += 1", "            number = 1", "not-accumulated", [("count", (WORDS, "a")), ("count", (["b"] * 4, "b")), ("count", (["c"] * 3, "c"))],
+     "count", 18),
+    ("word == wanted", "word != wanted", "comparison-wrong", [("count", ([*WORDS, "c"], "a")), ("count", (["b"] * 4, "b")), ("count", (["c", "d"], "e"))],
+     "count", 17),
+    ("values[start]", "values[begin]", "name-undefined", [("first", ([4, 5, 6], 1))], "first", 28),
+    ("result += each * each", "result += each * values", "name-confused", [("total", (np.array([1.0, 2.0, 4.0]),))],
+     "total", 38),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "id", "calls", "function", "line"), CASES, ids=[case[2] for case in CASES])
+def test_one_fault_is_named_with_its_place(
+    stage: Stage, old: str, new: str, id: str, calls: list[Call], function: str, line: int
+) -> None:
+    found = causes(stage, RIGHT, replaced(old, new), [calls])
+    assert [(each.id, each.function, each.line) for each in found] == [(id, function, line)]
+
+
+def test_two_faults_of_two_functions_in_one_test_are_two_causes(stage: Stage) -> None:
+    learners = replaced("x @ w + b", "x @ w - b").replace("np.sqrt(var + eps)", "np.sqrt(var - eps)")
+    found = causes(stage, RIGHT, learners, [[("affine", (X, W, B)), ("spread", (X, 0.125))]])
+    assert [(each.id, each.function) for each in found] == [
+        ("operator-confused", "affine"),
+        ("operator-confused", "spread"),
+    ]
+
+
+def test_two_faults_of_one_call_are_told_together_each_with_its_line(stage: Stage) -> None:
+    learners = replaced("** 2).mean(", "** 2).sum(").replace("var + eps", "var - eps")
+    (cause,) = causes(stage, RIGHT, learners, [[("spread", (X, 0.125))], [("spread", (2 * X, 0.5))]])
+    assert cause.id == "function-confused-and-operator-confused"
+    assert "line 10" in cause.text and "Line 11" in cause.text
+
+
+def test_what_calls_a_wrong_function_has_the_same_cause(stage: Stage) -> None:
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("both", (X, W, B))], [("affine", (X, W, B))]])
+    assert [(each.function, len(each.checks)) for each in found] == [("affine", 2)]
+
+
+def test_one_small_answer_is_not_enough_to_name_a_cause(stage: Stage) -> None:
+    learners = replaced("            number += 1", "            number = 1")
+    assert causes(stage, RIGHT, learners, [[("count", (WORDS, "a"))]]) == []
+
+
+def test_a_known_mistake_is_told_in_its_own_words_and_in_the_line_of_the_fault(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "row", "affine", "The bias is missing.", "Add b.", source)
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    assert [(each.id, each.text, each.line, each.declared) for each in found] == [
+        ("unbiased", "The bias is missing.", 5, True)
+    ]
+
+
+def test_a_loop_without_an_end_is_ended_by_its_steps(stage: Stage) -> None:
+    learners = replaced(
+        "        for each in values:\n            result += each * each",
+        "        place = 0\n        while place < len(values):\n"
+        "            result += values[place]\n            place += 1",
+    )
+    found = causes(stage, RIGHT, learners, [[("total", ([2, 3, 4],))], [("total", ([1.5, 2.5],))]])
+    assert [each.function for each in found] == ["total"] and "values[place]" in found[0].text
+
+
+def test_the_same_words_each_time(stage: Stage) -> None:
+    learners = replaced("** 2).mean(", "** 2).sum(")
+    calls: list[Any] = [[("spread", (X, 1e-5))]]
+    assert len({causes(stage, RIGHT, learners, calls)[0].text for _ in range(3)}) == 1
+
+
+def test_a_module_that_cannot_be_parsed_has_no_cause(stage: Stage) -> None:
+    assert causes(stage, RIGHT, RIGHT, []) == []
