@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from grader.diagnosis.checks import Check
-from grader.diagnosis.edits.base import RARE, UNUSUAL
+from grader.diagnosis.edits.base import RARE, UNUSUAL, USUAL, Edit
 from grader.diagnosis.locate import FIRST, Places
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Found, Search
@@ -23,11 +24,15 @@ def accepted(
     failing: Sequence[Check],
     search: Search,
     places: Places,
-    is_second: bool = False,
+    before: Sequence[Edit] = (),
 ) -> Found | None:
     """Return the edit that is the cause of a failing call; None where none is sure enough."""
     peers = [each for each in failing if each.label == check.label and each.kind == check.kind]
     standing = [each for each in winners if _explains_enough(each, check, peers)]
+    standing = [each for each in standing if not _is_constant(each.edit)]
+    if before:  # of two edits at once there are many: both have to be usual, and to put more than one call right
+        is_usual = all(each.rank <= USUAL for each in before)
+        standing = [each for each in standing if is_usual and each.edit.rank <= USUAL and len(each.fixed) >= FEW]
     if check.kind == "dtype":
         standing = [each for each in standing if each.edit.id in OF_DTYPE]
     if not standing:
@@ -51,6 +56,13 @@ def accepted(
     ):
         return None
     return best
+
+
+def _is_constant(edit: Edit) -> bool:
+    """Say whether an edit makes all of what a line sets or returns a number that was not one."""
+    old, new = edit.changes[0]
+    is_whole = getattr(edit.statement, "value", None) is old
+    return is_whole and isinstance(new, ast.Constant) and not isinstance(old, ast.Constant)
 
 
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:

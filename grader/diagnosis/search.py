@@ -22,6 +22,7 @@ from grader.diagnosis.values import Print
 from grader.diagnosis.variants import Switched, code_of, compiled
 
 BATCH = 240  # edits that stand in one form of the functions
+FAR_BEYOND = 4  # where none of these puts right all that it could
 BEYOND = 1  # of cost, by which later edits are still held against the first that does
 MOST_FOUND = 40  # edits that put a call right
 MOST_RIGHT = 3  # right modules whose runs are compared
@@ -213,7 +214,9 @@ class Search:
             if right:
                 winners += self._standing(check, right[:MOST_FOUND], others, kept, budget)
                 if winners and not limit:
-                    limit.append(min(each.cost for each in winners) + BEYOND)
+                    least = min(each.cost for each in winners)
+                    is_all = any(len(each.fixed) == each.asked for each in winners)
+                    limit.append(least + (BEYOND if is_all else FAR_BEYOND))
             if len(winners) >= MOST_FOUND:
                 break
         winners.sort(key=lambda each: each.rank)

@@ -22,7 +22,7 @@ def entry_wrong(site: Site) -> Iterator[Made]:
                 yield site.make(
                     replaced(node, slice=number(other)), f"entry {own} is used where entry {other} is needed"
                 )
-    if isinstance(node.ctx, ast.Load):
+    if isinstance(node.ctx, ast.Load) and not isinstance(site.parent, ast.Compare):
         yield site.make(node.value, "all of `{new}` is needed, and `{old}` is a part of it", rank=USUAL)
 
 

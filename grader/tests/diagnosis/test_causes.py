@@ -84,18 +84,18 @@ def replaced(old: str, new: str) -> str:
 
 
 WORDS = ["a", "b", "a", "c"]
+COUNTED: list[Call] = [("count", ([*WORDS, "c"], "a")), ("count", (["b"] * 4, "b")), ("count", (["c"] * 3, "c"))]
+FIRSTS: list[Call] = [("first", ([4, 5, 6], place)) for place in range(3)]
+TOTALS: list[Call] = [("total", (np.array([size, 2.0, 0.5]),)) for size in (1.5, 4.0, 0.25)]
 CASES: list[tuple[str, str, str, list[Call], str, int]] = [
     ("x @ w + b", "x @ w", "term-missing", [("affine", (X, W, B))], "affine", 5),
     ("x @ w + b", "x @ w - b", "operator-confused", [("affine", (X, W, B))], "affine", 5),
     ("** 2).mean(", "** 2).sum(", "function-confused", [("spread", (X, 1e-5))], "spread", 10),
     ("np.sqrt(var + eps)", "(np.sqrt(var) + eps)", "parentheses", [("spread", (X, 0.5))], "spread", 11),
-    ("            number += 1", "            number = 1", "not-accumulated", [("count", (WORDS, "a")), ("count", (["b"] * 4, "b")), ("count", (["c"] * 3, "c"))],
-     "count", 18),
-    ("word == wanted", "word != wanted", "comparison-wrong", [("count", ([*WORDS, "c"], "a")), ("count", (["b"] * 4, "b")), ("count", (["c", "d"], "e"))],
-     "count", 17),
-    ("values[start]", "values[begin]", "name-undefined", [("first", ([4, 5, 6], 1))], "first", 28),
-    ("result += each * each", "result += each * values", "name-confused", [("total", (np.array([1.0, 2.0, 4.0]),))],
-     "total", 38),
+    ("            number += 1", "            number = 1", "not-accumulated", COUNTED, "count", 18),
+    ("word == wanted", "word != wanted", "comparison-wrong", COUNTED, "count", 17),
+    ("values[start]", "values[begin]", "name-undefined", FIRSTS, "first", 28),
+    ("result += each * each", "result += each * values", "value-aligned", TOTALS, "total", 38),
 ]  # fmt: skip
 
 
