@@ -15,6 +15,7 @@ SEEDS = (1, 2)  # further on, with which a test has to pass as well
 MOST_SEEDED = 6  # edits that are tried with other inputs
 OF_DTYPE = frozenset(("whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
+SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
 
 
@@ -68,7 +69,9 @@ def _is_constant(edit: Edit) -> bool:
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
-    if check.says_little and own + found.kept < EVIDENCE:
+    if check.says_little and (own + found.kept < EVIDENCE or found.answers < SEVERAL):
+        return False
+    if found.edit.rank >= UNUSUAL and own + found.kept < EVIDENCE:
         return False
     if own == len(peers):
         return len(peers) > 1 or not check.says_little or found.edit.rank < UNUSUAL

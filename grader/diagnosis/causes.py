@@ -32,6 +32,7 @@ from grader.outcome import Diagnosis, Outcome
 CUT = "the search for a cause was cut short by its far bound of wall time"
 MOST_CAUSES = 8  # edits that are looked for in one module
 MOST_TOGETHER = 3  # edits that one call needs
+LEFT = 2  # times as many calls as an edit leaves unexplained it has to explain
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
 MOST_BYTES = 100_000  # of a module
@@ -150,7 +151,19 @@ class Explainer:
             self._broken.add(match.mistakes[0].replaces)
         if any(each not in explained for each in searched):
             self._broken.add(label)
+            explained -= self._withdrawn(label, group, explained)
         return explained
+
+    def _withdrawn(self, label: str, group: Sequence[Check], explained: set[Check]) -> set[Check]:
+        """Drop edits that explain less than they leave unexplained; return the calls that they explained."""
+        left = sum(each not in explained for each in group)
+        dropped: set[Check] = set()
+        for cause in [each for each in self.causes if not each.declared]:
+            own = sum(each.label == label for each in cause.checks)
+            if own and own < LEFT * left:
+                self.causes.remove(cause)
+                dropped |= cause.checks
+        return dropped
 
     def _allowed(self, label: str) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""

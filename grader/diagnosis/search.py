@@ -49,6 +49,7 @@ class Found:
     fixed: frozenset[Check]
     asked: int
     kept: int = 0  # right calls of the same function that stay right
+    answers: int = 2  # different right answers among these and the fixed ones
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -295,14 +296,15 @@ class Search:
         """Return which edits break no call that was right, each with the failing calls that it puts right."""
         left = list(right)
         functions = {edit.function for _, edit, _ in right}
-        held = 0
+        held: list[Check] = []
         for each in kept(lambda label: bool(functions & self.reached(label)), MOST_KEPT, check.label):
             own, *scores = each.scores(self.runner, [[], *([number] for _, _, number in left)], self._steps(each))
             budget.take(len(left) // 2, each.work)
             self.trials += len(left)
             if not each.is_right(own):  # it does not come out here as it did in the test
                 continue
-            held += each.label == check.label or check.label in {record.label for record in each.records}
+            if check.label in {record.label for record in each.records}:
+                held.append(each)
             left = [one for one, score in zip(left, scores, strict=True) if each.is_right(score)]
             if not left:
                 return []
@@ -318,7 +320,16 @@ class Search:
                 if each.is_right(score):
                     fixed[number].add(each)
         return [
-            Found(edit, number, cost, frozenset(fixed[number]), len(asked) + 1, held) for cost, edit, number in left
+            Found(
+                edit,
+                number,
+                cost,
+                frozenset(fixed[number]),
+                len(asked) + 1,
+                len(held),
+                _answers(check, held, fixed[number]),
+            )
+            for cost, edit, number in left
         ]
 
     def _reaching(self, checks: Sequence[Check], functions: set[str], first: Check) -> list[Check]:
@@ -330,6 +341,12 @@ class Search:
         """Return which calls the module as it is now answers rightly."""
         self.forms.put({})
         return [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
+
+
+def _answers(check: Check, kept: Sequence[Check], fixed: Iterable[Check]) -> int:
+    """Return how many different right answers a function has in calls."""
+    own = (each.right for each in (*fixed, *kept) if each.label == check.label or each in kept)
+    return len({repr(each.result)[:200] for each in own if each.error is None})
 
 
 def _noted(number: int, node: ast.expr) -> ast.expr:
