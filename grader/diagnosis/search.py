@@ -345,7 +345,7 @@ class Search:
 
 def _answers(check: Check, kept: Sequence[Check], fixed: Iterable[Check]) -> int:
     """Return how many different right answers a function has in calls."""
-    own = (each.right for each in (*fixed, *kept) if each.label == check.label or each in kept)
+    own = (each.right for each in (*fixed, *kept) if each.label == check.label)
     return len({repr(each.result)[:200] for each in own if each.error is None})
 
 
