@@ -8,33 +8,26 @@ from typing import Any
 import pytest
 
 from grader.diagnosis import explanation
-from grader.outcome import Diagnosis, Gradient
+from grader.outcome import Gradient
 
-FOUND = (Diagnosis("swapped", "row", "text", "fix"),)
 GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values")
 
 
 def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanation:
-    def of_row(row: str, records: Any, names: Any) -> tuple[Diagnosis, ...]:
-        assert row == "row"
-        return FOUND
-
-    answers: Any = SimpleNamespace(
-        stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row, compares=bool, compared=bool
-    )
+    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, compares=bool, compared=bool)
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 
 
 def test_a_wrong_answer_has_its_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explanation, "gradients", lambda *asked: (GRADIENT,))
-    assert explained() == explanation.Explanation(mistakes=FOUND, gradients=(GRADIENT,))
+    assert explained() == explanation.Explanation(gradients=(GRADIENT,))
     assert explained(wrong=False).gradients == () == explained(is_stub=True).gradients
 
 
-def test_a_comparison_that_fails_is_noted_and_keeps_the_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_that_fails_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*asked: Any) -> tuple[Gradient, ...]:
         raise MemoryError("no room")
 
     monkeypatch.setattr(explanation, "gradients", failing)
-    assert explained() == explanation.Explanation(mistakes=FOUND, failure="MemoryError: no room")
+    assert explained() == explanation.Explanation(failure="MemoryError: no room")

@@ -73,6 +73,8 @@ SPLIT_HEADS = {
                 "criterion": "split-heads",
                 "text": "Tokens are mixed across heads.",
                 "fix": "Swap axes 1 and 2.",
+                "function": None,
+                "line": None,
             },
             "where": "stages/s15_attention/attention.py:142",
             "notes": ["printed: hello"],
