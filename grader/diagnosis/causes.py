@@ -234,6 +234,7 @@ class Explainer:
             for first, last in ((FIRST, NEAR), (NEAR, NEVER)):
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
+                winners = search.locally_right_first(check, trace, places, winners)
                 chosen = accepted(winners, check, same, search, places, [each.edit for each in before])
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)

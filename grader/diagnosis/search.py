@@ -217,7 +217,7 @@ class Search:
                 if winners and not limit:
                     least = min(each.cost for each in winners)
                     is_all = any(len(each.fixed) == each.asked for each in winners)
-                    limit.append(least + (BEYOND if is_all else FAR_BEYOND))
+                    limit.append(least + (BEYOND if is_all and not check.says_little else FAR_BEYOND))
             if len(winners) >= MOST_FOUND:
                 break
         winners.sort(key=lambda each: each.rank)
@@ -231,33 +231,57 @@ class Search:
         rights = self.right_traces(check)
         if not rights or not places.origins:
             return None
-        right = right_values(rights)
         context = self.context(check, trace, places.raising)
         for origin in places.origins[:MOST_ORIGINS]:
             function = trace.probes.within[id(origin)]
             whole, statement = self._outermost(origin, function)
-            number = trace.probes.numbers.get(id(whole), -1)
-            watch = {id(whole): partial(_noted, number)}
             inside = {id(each) for each in walk(whole)}
             some = [edit for node in walk(whole) for edit in edits_at(Site(context, function, statement, node))]
             some = [edit for edit in some if all(id(old) in inside for old, _ in edit.changes)]
             some = sorted(some, key=lambda edit: (edit.rank, edit.adds))[:BATCH]
             if not some or budget.is_over:
                 continue
-            changes = [(n, change) for n, edit in enumerate(some, 1) for change in edit.changes]
-            try:
-                self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
-            except (SyntaxError, RecursionError):
-                continue
             budget.take(len(some), check.work)
-            self.trials += len(some)
-            for edit, log in zip(
-                some, check.logs(self.runner, [[n] for n in range(1, len(some) + 1)], self._steps(check)), strict=False
-            ):
-                seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
-                if seen and all(each is not None and each in right and _tells(each) for each in seen):
-                    return edit
+            found = self._right_at(check, trace, whole, some)
+            if found:
+                return found[0]
         return None
+
+    def locally_right_first(self, check: Check, trace: Trace, places: Places, winners: Sequence[Found]) -> list[Found]:
+        """Return edits that put a call right, first those with which the value that first went wrong is right too.
+
+        An answer that is right by a wrong value is a coincidence more often than not.
+        """
+        if not places.origins or not winners:
+            return list(winners)
+        origin = places.origins[0]
+        function = trace.probes.within[id(origin)]
+        whole, _ = self._outermost(origin, function)
+        inside = {id(each) for each in walk(whole)}
+        near = [each for each in winners if all(id(old) in inside for old, _ in each.edit.changes)]
+        good = set(map(id, self._right_at(check, trace, whole, [each.edit for each in near])))
+        if not good or any(each.cost < near[0].cost and each not in near for each in winners):
+            return list(winners)
+        return sorted(winners, key=lambda each: (-len(each.fixed), id(each.edit) not in good, *each.rank))
+
+    def _right_at(self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the edits with which an expression has values that right modules have."""
+        function = trace.probes.within[id(whole)]
+        watch = {id(whole): partial(_noted, trace.probes.numbers.get(id(whole), -1))}
+        right = right_values(self.right_traces(check))
+        changes = [(n, change) for n, edit in enumerate(edits, 1) for change in edit.changes]
+        try:
+            self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
+        except (SyntaxError, RecursionError):
+            return []
+        self.trials += len(edits)
+        found = []
+        logs = check.logs(self.runner, [[n] for n in range(1, len(edits) + 1)], self._steps(check))
+        for edit, log in zip(edits, logs, strict=False):
+            seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
+            if seen and all(each is not None and each in right and _tells(each) for each in seen):
+                found.append(edit)
+        return found
 
     def _outermost(self, origin: ast.expr, function: str) -> tuple[ast.expr, ast.stmt]:
         """Return the largest expression that an expression is a part of, but for tuples, and its statement."""
