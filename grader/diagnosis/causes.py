@@ -308,7 +308,10 @@ class Explainer:
             return replace(outcome, explains=(shown,))
         if own:
             first = min(own, key=lambda pair: (pair[0].criterion != outcome.criterion, len(pair[1].records)))[0]
-            return replace(outcome, explains=(first.diagnosis,))
+            where = outcome.where
+            if where is not None and first.line:  # the line of the fault, not that of the function
+                where = replace(where, line=first.line)
+            return replace(outcome, explains=(first.diagnosis,), where=where)
         if shown is not None:
             return replace(outcome, explains=(shown,))
         if outcome.status == "failed" and self.runner is not None and self.runner.was_cut:

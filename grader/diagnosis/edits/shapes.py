@@ -208,8 +208,11 @@ def axis_of_shape(site: Site) -> Iterator[Made]:
     if not isinstance(node.value, ast.Attribute) or node.value.attr != "shape" or own is None:
         return
     sample = site.value(node.value.value)
-    for axis in range(len(sample.shape)) if sample is not None else (-1, 0, 1):
-        if sample is None or axis % len(sample.shape) != int(own) % len(sample.shape):
+    count = len(sample.shape) if sample is not None else 0
+    behind = list(range(-count, 0))
+    axes = [*behind, *range(count)] if own < 0 else [*range(count), *behind]
+    for axis in axes or (-1, 0, 1):
+        if axis != own and (not count or axis % count != int(own) % count):
             new = replaced(node, slice=number(axis))
             yield site.make(new, f"`{{old}}` is the size of axis {own:g}, and that of axis {axis} is needed")
     for name, other in site.names.items():
