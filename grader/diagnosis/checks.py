@@ -25,6 +25,7 @@ NOISE = 1e-9  # two answers that are right may differ by this where 0 is expecte
 MOST_RIGHT = 3  # answers to one call that are right, as with free signs
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
 SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
+MANY = 12  # zeros and ones, from which on they tell as much as other numbers
 FEW = 4  # whole numbers, and fewer, that many formulas give as well
 
 
@@ -107,7 +108,11 @@ class Check:
             return self.right.result is None
         plain = np.concatenate([each.reshape(-1) for each in parts]) if parts else np.zeros(0)
         whole = bool(np.all(np.isfinite(plain)) and np.all(np.mod(plain, 1) == 0)) if plain.size else True
-        return (whole and plain.size < FEW) or bool(np.isin(plain, (0.0, 1.0)).all()) or not np.isfinite(plain).any()
+        return (
+            (whole and plain.size < FEW)
+            or (plain.size < MANY and bool(np.isin(plain, (0.0, 1.0)).all()))
+            or not np.isfinite(plain).any()
+        )
 
     @cached_property
     def requests(self) -> list[list[Any]] | None:

@@ -272,7 +272,7 @@ class Search:
         changes = [(n, change) for n, edit in enumerate(edits, 1) for change in edit.changes]
         try:
             self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
-        except (SyntaxError, RecursionError):
+        except (SyntaxError, RecursionError, ValueError, TypeError):
             return []
         self.trials += len(edits)
         found = []
@@ -306,7 +306,7 @@ class Search:
             definitions[name] = Switched(self.module.functions[name], changes).definition()
         try:
             self.forms.put(definitions)
-        except (SyntaxError, RecursionError):
+        except (SyntaxError, RecursionError, ValueError, TypeError):
             definitions = {}
             for name, changes in by_function.items():
                 good = [pair for pair in changes if _compiles(self.module.functions[name], pair)]

@@ -308,7 +308,7 @@ def edits_at(site: Site) -> Iterator[Edit]:
     """Yield the edits of one node."""
     for kind in REGISTRY.get(type(site.node), ()):
         for made in kind.make(site):
-            if is_equal(made.new, made.old) or not _sets_own(site, made):
+            if is_equal(made.new, made.old) or not _sets_own(site, made) or not _can_be_set(made):
                 continue
             rank = kind.rank if made.rank is None else made.rank
             yield _finished(kind.id, site, made, ((made.old, made.new), *made.also), rank)
@@ -316,6 +316,12 @@ def edits_at(site: Site) -> Iterator[Edit]:
 
 def _finished(id: str, site: Site, made: Made, changes: tuple[Change, ...], rank: int) -> Edit:
     return Edit(id, site.function, changes, rank, made.says, made.fix, site.statement, made.adds, site.show)
+
+
+def _can_be_set(made: Made) -> bool:
+    """Say whether what stands in the place of something that is assigned to can be assigned to."""
+    context = getattr(made.old, "ctx", None)
+    return not isinstance(context, (ast.Store, ast.Del)) or type(getattr(made.new, "ctx", None)) is type(context)
 
 
 def _sets_own(site: Site, made: Made) -> bool:

@@ -160,3 +160,18 @@ def test_the_same_words_each_time(stage: Stage) -> None:
 
 def test_a_module_that_cannot_be_parsed_has_no_cause(stage: Stage) -> None:
     assert causes(stage, RIGHT, RIGHT, []) == []
+
+
+def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def marks(indices, n):
+        rows = np.zeros((len(indices), n))
+        rows[np.arange(len(indices)), indices] = 1.0
+        return rows
+    """
+    calls: list[Call] = [("marks", (np.array([1, 3, 2]), 5)), ("marks", (np.array([4, 1]), 6))]
+    (cause,) = causes(stage, right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
+    assert (cause.id, cause.function, cause.line) == ("term-superfluous", "marks", 6)
