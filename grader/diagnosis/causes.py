@@ -133,7 +133,10 @@ class Explainer:
         explained: set[Check] = set()
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
-            cause = self._edited(searched, left, checks, budget, self._allowed(label))
+            try:
+                cause = self._edited(searched, left, checks, budget, self._allowed(label))
+            except RunnerGone:  # what is known without trials is told all the same
+                break
             if cause is None:
                 break
             if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
