@@ -1,62 +1,193 @@
-"""The gate: which of the edits that put a call right is told, or that none is."""
+"""The gate: which of the edits that put a call right is the cause that is told, or that none is.
+
+An edit has to put right enough of the failing calls of its kind, to bring in nothing that is not stated, to leave the
+suspect line and every branch in use, and to stand with inputs of another seed.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
 
-from grader.diagnosis.checks import Check
-from grader.diagnosis.edits.base import RARE, UNUSUAL, USUAL, Edit
+from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.edits.base import RARE, UNUSUAL, USUAL, Edit, number_in
+from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import FIRST, Places
+from grader.diagnosis.module_text import Function, heads, loaded, root_name, statements, stored
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Found, Search
+from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Sample
 
-SEEDS = (1, 2)  # further on, with which a test has to pass as well
+SEEDS = (1, 2)  # further on, with which an edit has to stand as well
 MOST_SEEDED = 6  # edits that are tried with other inputs
+MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
+MOST_WATCHED = 8  # calls in which an edit is watched
 OF_DTYPE = frozenset(("whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
+UNDEFINED = ("NameError", "UnboundLocalError")
+KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
+
+BOUNDS = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}
 
 
-def accepted(
-    winners: Sequence[Found],
-    check: Check,
-    failing: Sequence[Check],
-    search: Search,
-    places: Places,
-    before: Sequence[Edit] = (),
-) -> Found | None:
-    """Return the edit that is the cause of a failing call; None where none is sure enough."""
-    peers = [each for each in failing if each.label == check.label and each.kind == check.kind]
-    standing = [each for each in winners if _explains_enough(each, check, peers)]
-    standing = [each for each in standing if not _is_constant(each.edit)]
-    if before:  # of two edits at once there are many: both have to be usual, and to put more than one call right
-        is_usual = all(each.rank <= USUAL for each in before)
-        standing = [each for each in standing if is_usual and each.edit.rank <= USUAL and len(each.fixed) >= FEW]
-    if check.kind == "dtype":
-        standing = [each for each in standing if each.edit.id in OF_DTYPE]
-    if not standing:
+@dataclass
+class Gate:
+    """Decides which edit is the cause of a failing call; before are edits that the call needs as well."""
+
+    check: Check
+    failing: Sequence[Check]
+    checks: Checks
+    search: Search
+    places: Places
+    before: Sequence[Edit] = ()
+
+    def chosen(self, winners: Sequence[Found]) -> Found | None:
+        """Return the edit that is the cause of the call; None where none is sure enough."""
+        peers = [each for each in self.failing if each.label == self.check.label and each.kind == self.check.kind]
+        standing = [each for each in winners if _explains_enough(each, self.check, peers)]
+        standing = [each for each in standing if self._is_stated(each.edit) and not _is_constant(each.edit)]
+        if self.before:  # of two edits at once there are many: both have to be usual, and to put several calls right
+            is_usual = all(each.rank <= USUAL for each in self.before)
+            standing = [each for each in standing if is_usual and each.edit.rank <= USUAL and len(each.fixed) >= FEW]
+        if self.check.kind == "dtype":
+            standing = [each for each in standing if each.edit.id in OF_DTYPE]
+        try:
+            standing = [each for each in standing[:MOST_SEEDED] if self._is_watched(each) and self._is_seeded(each)]
+        except RunnerGone:  # what nothing has proved is not told
+            return None
+        return self._likeliest(standing)
+
+    def _likeliest(self, standing: Sequence[Found]) -> Found | None:
+        if not standing:
+            return None
+        best = standing[0]
+        tied = [each for each in standing if each.fixed >= best.fixed and each.cost <= best.cost]
+        is_little = len(best.fixed) <= FEW
+        if len({each.edit.line for each in tied}) > 1 and self.check.says_little and is_little:
+            return None
+        if best.edit.rank >= RARE and is_little:
+            return None
+        far = self.places.far.get(id(best.edit.statement), 9)
+        is_alone = len(best.fixed) == 1 and self.places.known and far > FIRST + 1
+        return None if best.edit.rank >= UNUSUAL and is_alone else best
+
+    def _is_stated(self, edit: Edit) -> bool:
+        return all(self.search.stated.allows(old, new) for old, new in edit.changes)
+
+    def _is_watched(self, found: Found) -> bool:
+        """Say whether an edit leaves the suspect line, its branches, its terms and the answers in use."""
+        edit, function = found.edit, self.search.module.functions.get(found.edit.function)
+        if function is None or self._is_answer_constant(found):
+            return False
+        before = [each for each in self._before if each is not None]
+        after = [each for each in self.search.watched([*self._failing, *self._right], edit) if each is not None]
+        if not before or not after:
+            return True
+        changed = after[0].probes.module.functions[edit.function]
+        if not self._keeps_suspect(edit, function, before, after):
+            return False
+        conditions = list(_conditions(edit, function, changed))
+        if any(new is not None and _is_one_way(before, after, old, new) for old, new in conditions):
+            return False
+        gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
+        if gone and len(found.fixed) < EVIDENCE:
+            return False
+        return not any(_kills(before, after, *pair) for pair in _terms(edit, function, changed))
+
+    @cached_property
+    def _failing(self) -> list[Check]:
+        """The call, and others of its function that fail."""
+        others = [each for each in self.failing if each is not self.check and each.label == self.check.label]
+        return [self.check, *sorted(others, key=lambda each: each.size)[: MOST_WATCHED - 1]]
+
+    @cached_property
+    def _right(self) -> list[Check]:
+        """Calls of the function that are right."""
+        name = self.check.label
+        return list(self.checks.passing(lambda label: label == name, MOST_WATCHED, name))
+
+    @cached_property
+    def _before(self) -> list[Trace | None]:
+        return self.search.watched([*self._failing, *self._right])
+
+    def _is_answer_constant(self, found: Found) -> bool:
+        """Say whether the answers that an edit gives are all one, where the learner's were several."""
+        own = [each for each in self._failing if each in found.fixed] + self._right
+        right = {_shown(each.right) for each in own}
+        return len(own) > 1 and len(right) == 1 and len({_shown(each.last) for each in own}) > 1
+
+    def _keeps_suspect(self, edit: Edit, function: Function, before: Sequence[Trace], after: Sequence[Trace]) -> bool:
+        """Say whether the line that raised, or in which a value first went wrong, still runs; or is edited itself."""
+        suspect = self._suspect
+        if suspect is None or _is_at(edit, suspect):
+            return True
+        if any(_did_run(trace, suspect) for trace in after) or not any(_did_run(trace, suspect) for trace in before):
+            return True
+        is_undefined = type(self.check.last.error).__name__ in UNDEFINED
+        if self.places.raising is not suspect or is_undefined:
+            return False
+        is_refusal = isinstance(suspect, (ast.Raise, ast.Assert))
+        if self.places.function.get(id(suspect)) != edit.function:
+            return is_refusal
+        guards = _guards(function, suspect) if is_refusal else []
+        return id(edit.statement) in _leading(function, [suspect, *guards])
+
+    @cached_property
+    def _suspect(self) -> ast.stmt | None:
+        if self.places.raising is not None:
+            return self.places.raising
+        for origin in self.places.origins[:1]:
+            name = self.places.function
+            for each in self.places.statements:
+                if id(each) in name and any(node is origin for head in heads(each) for node in walk(head)):
+                    return each
         return None
-    if check.outcome.test and _is_fixed_whole(check):
-        standing = _seeded(standing, check, search) or []
-    if not standing:
-        return None
-    best = standing[0]
-    tied = [each for each in standing if each.fixed >= best.fixed and each.cost <= best.cost]
-    lines = {each.edit.line for each in tied}
-    if len(lines) > 1 and check.says_little and len(best.fixed) <= FEW:
-        return None
-    if best.edit.rank >= RARE and len(best.fixed) <= FEW:
-        return None
-    if (
-        best.edit.rank >= UNUSUAL
-        and len(best.fixed) == 1
-        and places.known
-        and places.far.get(id(best.edit.statement), 9) > FIRST + 1
-    ):
-        return None
-    return best
+
+    def _is_seeded(self, found: Found) -> bool:
+        """Say whether an edit stands with inputs of other seeds: the test passes, or its calls of the function do.
+
+        A test that has other faults ends at the first; what it asked of the function until there has to be right.
+        """
+        (number,) = self.search.place([found.edit])
+        runner, label = self.search.runner, self.check.label
+        tests = {self.check.outcome.test: self.check} | {each.outcome.test: each for each in self._of_fixed(found)}
+        for check in list(tests.values())[:MOST_TESTS]:
+            same = [each for each in self.failing if each.outcome.test == check.outcome.test]
+            is_whole = check.is_whole or all(each in found.fixed for each in same)
+            wrong = sum(each.label == label and each not in found.fixed for each in same)
+            seen = 0
+            for seed in SEEDS:
+                passed, calls = runner.heard([number], check.outcome.test, seed, label)
+                if passed:
+                    seen += 1
+                    continue
+                if check.is_whole:
+                    return False
+                bad, good = self._split(check, calls, label)
+                if bad > wrong:
+                    return False
+                seen += good > 0
+            if seen or is_whole:
+                return True
+        return True
+
+    def _of_fixed(self, found: Found) -> list[Check]:
+        own = [each for each in found.fixed if each.label == self.check.label]
+        return sorted(own, key=lambda each: (each.outcome.test, each.size))
+
+    def _split(self, check: Check, calls: Any, label: str) -> tuple[int, int]:
+        """Return how many calls of a function were answered wrongly, and how many rightly."""
+        if not calls.records:
+            return 0, 0
+        wrong, right = self.checks.maker.split(Ended(check.outcome, calls.records, calls.names), check.is_exact)
+        return sum(each.label == label for each in wrong), len(right)
 
 
 def _is_constant(edit: Edit) -> bool:
@@ -78,20 +209,156 @@ def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool
     return own >= FEW and 2 * own > len(peers) and not check.says_little
 
 
-def _is_fixed_whole(check: Check) -> bool:
-    """Say whether an edit puts all of the test right, so that it passes with it."""
-    return check.is_whole
+def _shown(record: Any) -> str:
+    return type(record.error).__name__ if record.error is not None else repr(record.result)[:400]
 
 
-def _seeded(standing: Sequence[Found], check: Check, search: Search) -> list[Found]:
-    """Return the edits with which a test passes with other inputs as well."""
-    found: list[Found] = []
-    some = list(standing[:MOST_SEEDED])
-    try:
-        numbers = search.place([each.edit for each in some])
-        for each, number in zip(some, numbers, strict=True):
-            if all(search.runner.passes([number], check.outcome.test, seed) for seed in SEEDS[: 1 if found else 2]):
-                found.append(each)
-    except RunnerGone:
-        return list(standing)
+def _did_run(trace: Trace, statement: ast.stmt) -> bool:
+    """Say whether a statement ran, or what an edit made of it by changing the statements that it holds."""
+    place = statement.lineno, statement.col_offset
+    nodes = (each for each in trace.probes.nodes if isinstance(each, ast.stmt) and trace.did_run(each))
+    return any((getattr(each, "lineno", 0), getattr(each, "col_offset", 0)) == place for each in nodes)
+
+
+def _is_at(edit: Edit, suspect: ast.stmt) -> bool:
+    """Say whether an edit changes a statement, or one that holds it."""
+    if edit.statement is suspect:
+        return True
+    inside = {id(each) for head in heads(suspect) for each in walk(head)}
+    return any(id(old) in inside or any(each is suspect for each in walk(old)) for old, _ in edit.changes)
+
+
+def _guards(function: Function, statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements that decide whether a statement runs: those that hold it."""
+    return [
+        each for each in statements(function.body)
+        if each is not statement and any(node is statement for node in walk(each))
+    ]  # fmt: skip
+
+
+def _leading(function: Function, to: Sequence[ast.stmt]) -> set[int]:
+    """Return the ids of statements whose values lead to some statements, these included."""
+    found = {id(each) for each in to}
+    wanted = {name for each in to for head in heads(each) for name in loaded(head)}
+    for _ in range(MOST_WATCHED):
+        for each in statements(function.body):
+            targets = {root_name(node) for head in heads(each) for node in walk(head) if _is_set(node)}
+            if id(each) not in found and targets & wanted:
+                found.add(id(each))
+                wanted |= {name for head in heads(each) for name in loaded(head)}
     return found
+
+
+def _is_set(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Store)
+
+
+def _conditions(edit: Edit, function: Function, changed: Function) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Yield the conditions that an edit changes, or that read what its line sets, before and after it.
+
+    One that moves its bound by nothing (< for <=) stays what it is; after one that is left out comes None.
+    """
+    old, new = _tests(function), _tests(changed)
+    kept, own = {id(each) for each in new}, {id(each) for each in old}
+    gone, made = [each for each in old if id(each) not in kept], [each for each in new if id(each) not in own]
+    yield from (pair for pair in zip_longest(gone, made) if pair[0] is not None and not _is_of_bound(*pair))
+    names = _names_set(edit.statement)
+    yield from ((each, each) for each in old if id(each) in kept and loaded(each) & names)
+
+
+def _is_of_bound(old: ast.expr, new: ast.expr | None) -> bool:
+    """Say whether two conditions differ in whether the bounds of a range belong to it."""
+    if not isinstance(old, ast.Compare) or not isinstance(new, ast.Compare) or len(old.ops) != len(new.ops):
+        return False
+    signs = {(type(a), type(b)) for a, b in zip(old.ops, new.ops, strict=True) if type(a) is not type(b)}
+    return bool(signs) and signs <= BOUNDS
+
+
+def _names_set(statement: ast.stmt) -> set[str]:
+    return stored(statement) if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else set()
+
+
+def _tests(function: Function) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for each in walk(function):
+        if isinstance(each, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            found.append(each.test)
+        elif isinstance(each, ast.comprehension):
+            found += each.ifs
+        elif isinstance(each, ast.BoolOp):
+            found += each.values
+    return found
+
+
+def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr) -> bool:
+    """Say whether a condition that was true and false in turn is always the same."""
+    return len(_truths(before, old)) == SEVERAL and len(_truths(after, new)) == 1
+
+
+def _truths(traces: Sequence[Trace], node: ast.expr) -> set[bool]:
+    return {
+        truth for trace in traces for each in trace.samples.get(id(node), ()) if (truth := _truth(each)) is not None
+    }
+
+
+def _truth(sample: Sample) -> bool | None:
+    match sample.kind:
+        case "bool" | "number" | "text" if sample.value is not None:
+            return bool(sample.value)
+        case "none":
+            return False
+        case "sequence" | "dict" if sample.shape:
+            return bool(sample.shape[0])
+    return None
+
+
+def _terms(edit: Edit, function: Function, changed: Function) -> Iterator[tuple[ast.BinOp | None, ast.BinOp]]:
+    """Yield the operations that an edit makes or changes the operands of, each with what was in its place."""
+    ours = {id(each) for each in walk(function)}
+    theirs = {id(each) for each in walk(changed)}
+    news = {id(part) for _, new in edit.changes for each in _listed(new) for part in walk(each)}
+    gone = [each for each in walk(function) if id(each) not in theirs and isinstance(each, ast.BinOp)]
+    gone = [each for each in gone if any(each is not old and _holds(each, old) for old, _ in edit.changes)]
+    made = [each for each in walk(changed) if id(each) not in ours and isinstance(each, ast.BinOp)]
+    around = [each for each in made if id(each) not in news]
+    yield from zip(gone, around, strict=False)
+    yield from ((None, each) for each in made if id(each) in news)
+    names = _names_set(edit.statement)
+    kept = [each for each in walk(function) if isinstance(each, ast.BinOp) and id(each) in theirs]
+    yield from ((each, each) for each in kept if {root_name(each.left), root_name(each.right)} & names)
+
+
+def _listed(new: Any) -> list[ast.AST]:
+    return new if isinstance(new, list) else [new]
+
+
+def _holds(node: ast.AST, part: ast.AST) -> bool:
+    return any(each is part for each in walk(node))
+
+
+def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | None, new: ast.BinOp) -> bool:
+    """Say whether an operation does nothing in all calls, or gives 0, and was not so before."""
+    return _does_nothing(after, new) and not (old is not None and _does_nothing(before, old))
+
+
+def _does_nothing(traces: Sequence[Trace], node: ast.BinOp) -> bool:
+    """Say whether an operation always gives one of its operands, or always 0 or 1: x + 0, x * 0, x ** 0."""
+    if not isinstance(node.op, KILLED):
+        return False
+    samples = [(trace.samples.get(id(node), []), trace) for trace in traces]
+    whole = [each for own, _ in samples for each in own]
+    if not whole or any(each.known is None for each in whole):
+        return False
+    left = [each for own, trace in samples for each in _beside(trace, node.left, len(own))]
+    right = [each for own, trace in samples for each in _beside(trace, node.right, len(own))]
+    pairs = zip(whole, left, strict=True), zip(whole, right, strict=True)
+    is_left, is_right = (all(other is not None and each.is_same(other) for each, other in pair) for pair in pairs)
+    is_none = isinstance(node.op, ast.Mult) and not any(each.known is not None and each.known.size for each in whole)
+    is_one = isinstance(node.op, ast.Pow) and number_in(node.right) == 0
+    return is_left or is_one or is_none or (is_right and isinstance(node.op, (ast.Add, ast.Mult)))
+
+
+def _beside(trace: Trace, node: ast.expr, times: int) -> list[Sample | None]:
+    """Return what an operand was each time its operation ran; nothing is known of a number that is written out."""
+    samples = trace.samples.get(id(node), [])
+    return [samples[place] if place < len(samples) else None for place in range(times)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.accept import accepted
+from grader.diagnosis.accept import Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
 from grader.diagnosis.checks import Check, Checks, Ended
 from grader.diagnosis.edits import Edit
@@ -27,6 +27,7 @@ from grader.diagnosis.obvious import obvious
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
 from grader.diagnosis.search import Found, Search
+from grader.diagnosis.stated import known_to
 from grader.outcome import Diagnosis, Outcome
 
 CUT = "the search for a cause was cut short by its far bound of wall time"
@@ -238,7 +239,8 @@ class Explainer:
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
-                chosen = accepted(winners, check, same, search, places, [each.edit for each in before])
+                gate = Gate(check, same, checks, search, places, [each.edit for each in before])
+                chosen = gate.chosen(winners)
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
                 if winners:
@@ -261,8 +263,9 @@ class Explainer:
         stub = ModuleText(self.stub_text) if self.stub_text else None
         constants = stub.constants if stub is not None else frozenset()
         self._search = Search(
-            self.stage, ModuleText(text), [ModuleText(each) for each in rights], self.runner, stub, constants
-        )
+            self.stage, ModuleText(text), [ModuleText(each) for each in rights], self.runner, stub, constants,
+            stated=known_to(self.stage, self.stub_text, ModuleText(text)),
+        )  # fmt: skip
         return self._search
 
     def _cause(self, steps: Sequence[Found], checks: frozenset[Check], target: Check) -> Cause:

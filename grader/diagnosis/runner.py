@@ -12,17 +12,19 @@ import sys
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from grader.diagnosis.instrument import CLEAR, LOG, PRELUDE
+from grader.diagnosis.replay import frozen
 from grader.diagnosis.variants import PUT, STEP, SWITCH
 from grader.sandbox.connection import Connection
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.proxies import RemoteValue
-from grader.sandbox.record import Record
+from grader.sandbox.record import Name, Record, copied_value
 from grader.sandbox.values import Extended
 
 TRY = "_variant_try"  # the name, in a changed module, of what makes the requests
@@ -174,8 +176,11 @@ class Runner(Protocol):
         None where one hung or ended the process. is_noted asks for the log of the probes.
         """
 
-    def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
-        """Run a test of the suite with changes in force, with inputs of a seed that is so much further on."""
+    def heard(self, numbers: Sequence[int], test: str, again: int, label: str) -> tuple[bool, Heard]:
+        """Run a test of the suite with changes in force, with inputs of a seed that is so much further on.
+
+        Return whether it passed, and the calls that it made of one function until it ended.
+        """
 
 
 @cache
@@ -216,8 +221,8 @@ class LocalRunner:
     def named(self, name: str) -> Any:
         return getattr(self._module, name)
 
-    def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
-        return True
+    def heard(self, numbers: Sequence[int], test: str, again: int, label: str) -> tuple[bool, Heard]:
+        return True, Heard(label)
 
 
 class RemoteRunner:
@@ -310,11 +315,12 @@ class RemoteRunner:
                 return found if 0 < len(found) <= len(groups) else None
         return None
 
-    def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
-        """Run a test of the suite with changes in force."""
+    def heard(self, numbers: Sequence[int], test: str, again: int, label: str) -> tuple[bool, Heard]:
+        """Run a test of the suite with changes in force; return whether it passed, and the calls of one function."""
         self.choose(numbers)
+        calls = Heard(label)
         try:
-            return self._run(test, Stand(self), again)
+            return self._run(test, Stand(self, calls), again), calls
         finally:
             if not self._is_gone():
                 self.choose(())
@@ -344,14 +350,48 @@ class RemoteRunner:
             self._connection = None
 
 
-class Stand:
-    """Stands for the module of a runner: for a test's `learner`."""
+@dataclass
+class Heard:
+    """The calls of one function of the module that a test made, and their answers."""
 
-    def __init__(self, runner: Runner) -> None:
+    label: str
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def names(self) -> dict[str, Name]:
+        """The function as a test's records name it."""
+        return {self.label: Name("function", 1)}
+
+    def called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function and note the call."""
+        given, named = copied_value(args), copied_value(kwargs)
+        record = Record("call", 1, "", self.label, given, named, True, given, named)
+        try:
+            record.result = record.returned = function(*args, **kwargs)
+        except WorkerFailed:
+            raise
+        except Exception as error:
+            record.error = error
+            raise
+        finally:
+            record.changed = frozen([args, kwargs]) != frozen([given, named])
+            self.records.append(record)
+        return record.result
+
+
+class Stand:
+    """Stands for the module of a runner: for a test's `learner`. The calls of one function are noted in heard."""
+
+    def __init__(self, runner: Runner, heard: Heard | None = None) -> None:
         self._runner = runner
+        self._heard = heard
 
     def __getattr__(self, name: str) -> Any:
-        return self._runner.named(name)
+        found = self._runner.named(name)
+        heard = self._heard
+        if heard is None or name != heard.label or not isinstance(found, RemoteValue):
+            return found
+        return lambda *args, **kwargs: heard.called(found, args, kwargs)
 
 
 def requests_of(records: Sequence[Record], names: Mapping[int, str], is_local: bool = False) -> list[list[Any]] | None:

@@ -17,6 +17,7 @@ from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
 from grader.diagnosis.module_text import Function, ModuleText, own_nodes
 from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
+from grader.diagnosis.stated import Stated
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print
 from grader.diagnosis.variants import Switched, code_of, compiled
@@ -95,6 +96,7 @@ class Search:
     stub: ModuleText | None = None
     constants: frozenset[float] = frozenset()
     trials: int = 0
+    stated: Stated = field(default_factory=Stated)
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
     _reached: dict[str, set[str]] = field(default_factory=dict)
 
@@ -112,8 +114,9 @@ class Search:
         """Return a search that goes on in the module with an edit made for good."""
         module = self.module.applied(edit.function, edit.changes)
         return Search(
-            self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self._traces
-        )
+            self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self.stated,
+            self._traces,
+        )  # fmt: skip
 
     def trace(self, check: Check) -> Trace | None:
         """Return what the learner's functions held in a call; None where that cannot be noted."""
@@ -131,6 +134,17 @@ class Search:
             return None
         log, check.steps = found
         return Trace.of(probes, log)
+
+    def watched(self, checks: Sequence[Check], edit: Edit | None = None) -> list[Trace | None]:
+        """Return what the learner's functions hold in calls, with an edit in force; None for a call that fails."""
+        module = self.module if edit is None else self.module.applied(edit.function, edit.changes)
+        names = dict.fromkeys(name for check in checks for name in module.reached(check.label))
+        probes = Probes(module, [name for name in names if len(walk(module.functions[name])) < MOST_NODES])
+        self.forms.put(probes.definitions())
+        logs = [check.noted(self.runner) for check in checks]
+        self.forms.put({})
+        self.trials += len(checks)
+        return [None if log is None else Trace.of(probes, log[0]) for log in logs]
 
     def right_traces(self, check: Check) -> list[Trace]:
         """Return what right modules held in a call."""
@@ -157,7 +171,7 @@ class Search:
         """Return what edits of a call are made from."""
         error = type(check.last.error).__name__ if check.last.error is not None else ""
         return Context(
-            self.module, trace, self.constants | self.module.constants, frozenset(), self.stub, raising, error
+            self.module, trace, self.constants | self.module.constants, self.stated.words, self.stub, raising, error
         )
 
     def _rings(self, context: Context, places: Places, lookup: Lookup, first: int, last: int) -> Iterator[Ring]:
