@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.patches import definitions, patch_in
+from grader.course.premise import Premise
+from grader.course.premise import parsed as pattern_of
 from grader.course.root import parsed
 from grader.course.sealed import is_sealed, opened, stub
 from grader.course.stage import Stage
@@ -27,17 +29,20 @@ from grader.errors import CourseError
 Wrong = TypeVar("Wrong")
 ALTERNATIVES = "alternatives/"
 FIELDS = ("criterion", "replaces", "text", "fix")
+PREMISE, NO_PREMISE = ("absent", "present"), Premise()
 PATCHES, WRITTEN = "mistakes.toml", "mistakes.py"
 _ID: Rule = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*"), "words with dashes between them, as in 'forgot-scaling'"
 
 
-def mistake(*, criterion: str, replaces: str, text: str, fix: str) -> Callable[[Wrong], Wrong]:
+def mistake(
+    *, criterion: str, replaces: str, text: str, fix: str, absent: tuple[str, ...] = (), present: tuple[str, ...] = ()
+) -> Callable[[Wrong], Wrong]:
     """Declare a wrong implementation; the declaration is read from the syntax tree, so this changes nothing.
 
     criterion is the row of the checklist that fails because of it, replaces the public name (or Class.method)
-    that it stands in for, text what a learner reads and fix what to do next.
+    that it stands in for, text what a learner reads and fix what to do next; absent and present are its premise.
     """
-    del criterion, replaces, text, fix
+    del criterion, replaces, text, fix, absent, present
     return lambda wrong: wrong
 
 
@@ -53,6 +58,7 @@ class Mistake:
     source: str
     line: int = 0
     file: str = WRITTEN
+    premise: Premise = NO_PREMISE  # what the learner's text has to hold, or to lack, for the sentences to be true
 
 
 def hidden_folder(stage: Stage) -> Path:
@@ -140,8 +146,9 @@ def _patched(text: str, reference: str, file: str) -> Iterator[Mistake]:
                 if not _ID[0].fullmatch(name):
                     of_function.wrong(name, f"is not {_ID[1]}; tables are [criterion.function.id]")
                 elif (patched := _entry(entry, name, replaces, known)) is not None:
-                    said = entry.text("text"), entry.text("fix")
-                    found.append(Mistake(name, criterion, replaces, *said, patched, lines.get(name, 0), PATCHES))
+                    said, premise = (entry.text("text"), entry.text("fix")), _premise(entry, patched)
+                    line = lines.get(name, 0)
+                    found.append(Mistake(name, criterion, replaces, *said, patched, line, PATCHES, premise))
                 entry.close()
     if wrong:
         raise CourseError("\n".join(wrong))
@@ -153,7 +160,7 @@ def _entry(entry: Table, name: str, replaces: str, known: Mapping[str, str]) -> 
 
     It is the definition of what the mistake replaces, or, with the key `in`, of a helper or a class behind it.
     """
-    entry.knows("text", "fix")
+    entry.knows("text", "fix", "absent", "present")
     target = entry.text("in") if "in" in entry.values else replaces
     patch = patch_in(entry)
     if target not in known:
@@ -170,6 +177,26 @@ def _entry(entry: Table, name: str, replaces: str, known: Mapping[str, str]) -> 
     return f"{renamed}\n\n\n{target} = {function}\n"
 
 
+def _premise(entry: Table, patched: str) -> Premise:
+    """Return the premise of a mistake; what is no pattern, or untrue of the wrong answer itself, is noted as wrong."""
+    premise = Premise(entry.texts("absent"), entry.texts("present"))
+    for key, patterns in (("absent", premise.absent), ("present", premise.present)):
+        for pattern in patterns:
+            try:
+                pattern_of(pattern)
+            except SyntaxError as error:
+                entry.wrong(key, f"{pattern!r} is no Python: {error}")
+                return Premise()
+    try:
+        found = premise.contradiction([ast.parse(patched)]) if premise else None
+    except SyntaxError:  # noted where the patch is made
+        found = None
+    if found is not None:
+        key, pattern = found
+        entry.wrong(key, f"{pattern!r} is {'' if key == 'absent' else 'not '}in what the patch makes")
+    return premise
+
+
 def _declared(text: str, file: str) -> Iterator[Mistake]:
     lines = text.split("\n")
     for node in ast.parse(text).body:
@@ -178,14 +205,30 @@ def _declared(text: str, file: str) -> Iterator[Mistake]:
         fields = _fields(node.decorator_list[0], f"{file}:{node.lineno}")
         definition = "\n".join(lines[node.lineno - 1 : node.end_lineno])  # without its decorators
         source = f"{definition}\n\n\n{fields['replaces']} = {node.name}\n"
-        yield Mistake(node.name.replace("_", "-"), **fields, source=source, line=node.lineno)
+        premise = _declared_premise(node.decorator_list[0], f"{file}:{node.lineno}")
+        if premise and (found := premise.contradiction(node.body)) is not None:
+            raise CourseError(f"{file}:{node.lineno}: {found[0]}: {found[1]!r} does not fit the wrong answer itself")
+        yield Mistake(node.name.replace("_", "-"), **fields, source=source, line=node.lineno, premise=premise)
+
+
+def _declared_premise(decorator: ast.expr, place: str) -> Premise:
+    """Return the premise that @mistake names as absent and present."""
+    given = {each.arg: each.value for each in getattr(decorator, "keywords", []) if each.arg in PREMISE}
+    try:
+        patterns = {str(name): tuple(ast.literal_eval(value)) for name, value in given.items()}
+        for each in (pattern for some in patterns.values() for pattern in some):
+            pattern_of(each)
+    except (SyntaxError, ValueError, TypeError) as error:
+        raise CourseError(f"{place}: absent and present of @mistake are tuples of Python patterns: {error}") from error
+    return Premise(**patterns)
 
 
 def _fields(decorator: ast.expr, place: str) -> dict[str, str]:
     if not isinstance(decorator, ast.Call):
         raise CourseError(f"{place}: expected @mistake(criterion=…, replaces=…, text=…, fix=…)")
     try:
-        fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in decorator.keywords}
+        keywords = [keyword for keyword in decorator.keywords if keyword.arg not in PREMISE]
+        fields = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords}
     except ValueError as error:
         raise CourseError(f"{place}: the arguments of @mistake are literal text: {error}") from error
     if sorted(fields) != sorted(FIELDS) or not all(isinstance(value, str) and value for value in fields.values()):

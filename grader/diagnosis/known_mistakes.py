@@ -47,6 +47,19 @@ class KnownMistakes:
         self._text = ModuleText(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
+        self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
+
+    def _is_true_of_text(self, mistake: Mistake) -> bool:
+        """Say whether the premise of a mistake holds in the learner's function and the helpers that it uses."""
+        try:
+            module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+            names = module.reached(mistake.replaces)
+        except (SyntaxError, ValueError, RecursionError):
+            return True
+        asked = {name for row in self.stage.criteria for name in row.functions}
+        helpers = [name for name in names if name not in asked and not name.endswith(".__init__")]
+        own = [name for name in names if name == mistake.replaces or name.startswith(f"{mistake.replaces}.")]
+        return mistake.premise.contradiction(module.functions[name] for name in (*own, *helpers)) is None
 
     def matches(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> list[Match]:
         """Return the mistakes that explain failing calls of one function, those that explain most of them first.

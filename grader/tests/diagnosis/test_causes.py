@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grader.course.answers import Mistake
+from grader.course.premise import Premise
 from grader.course.stage import Stage
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.engine import Call, causes
@@ -175,3 +176,12 @@ def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
     calls: list[Call] = [("marks", (np.array([1, 3, 2]), 5)), ("marks", (np.array([4, 1]), 6))]
     (cause,) = causes(stage, right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
     assert (cause.id, cause.function, cause.line) == ("term-superfluous", "marks", 6)
+
+
+def test_a_known_mistake_whose_premise_is_untrue_is_not_told(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "row", "affine", "There is no bias.", "Add b.", source, premise=Premise(("b",)))
+    calls: list[list[Call]] = [[("affine", (X, W, B))]]
+    assert causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), calls, mistakes=(known,))[0].id == "unbiased"
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w + b * 0"), calls, mistakes=(known,))
+    assert found and all(each.id != "unbiased" for each in found)
