@@ -317,14 +317,22 @@ class Explainer:
             where = outcome.where
             if where is not None and first.line:  # the line of the fault, not that of the function
                 where = replace(where, line=first.line)
-            return replace(outcome, explains=(first.diagnosis,), where=where)
+            return replace(_without_pattern(outcome), explains=(first.diagnosis,), where=where)
         if shown is not None:
-            return replace(outcome, explains=(shown,))
+            return replace(_without_pattern(outcome), explains=(shown,))
         if outcome.status == "failed" and self.runner is not None and self.runner.was_cut:
             return replace(outcome, unexplained=CUT, explains=())
         if outcome.status == "failed" and outcome.criterion in self.problems:
             return replace(outcome, unexplained=self.problems[outcome.criterion], explains=())
         return replace(outcome, explains=()) if outcome.explains else outcome
+
+
+def _without_pattern(outcome: Outcome) -> Outcome:
+    """Return an outcome without what its numbers look like: beside a cause that is a guess."""
+    if not outcome.pattern:
+        return outcome
+    lines = [line for line in outcome.message.splitlines() if line != outcome.pattern]
+    return replace(outcome, message="\n".join(lines), pattern="")
 
 
 def _is_enough(match: Match, waiting: Sequence[Check]) -> bool:

@@ -23,6 +23,7 @@ from grader.submission.source import plain_text
 MISSING = "refusal-missing"
 NOTHING = "nothing-returned"
 OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container", NOTHING}
+NO_CHECK = (NameError, EOFError, ImportError, NotImplementedError, RecursionError)  # whatever the arguments are
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -151,7 +152,7 @@ CHANGED = (
 
 def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:
     record, error = seen.record, seen.error
-    if isinstance(record.error, NameError):  # it ends before one can say what it checks: the name is what is wrong
+    if isinstance(record.error, NO_CHECK):  # it ends before one can say what it checks: that line is what is wrong
         return None
     wanted = type(error).__name__
     said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)

@@ -14,19 +14,23 @@ from grader.diagnosis.exceptions.sizes import Sentence
 
 IMPORTS = {"np": "import numpy as np"}
 ALIKE, LIKE_BUILTIN = 0.65, 0.8  # how alike a name has to be that may be meant
+AT_PROMPT = ("quit", "exit", "copyright", "credits", "license")  # which Python has only where somebody types
 BUILTINS = [name for name in dir(builtins) if not name.startswith("_")]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def _not_defined(found: re.Match[str], place: Place) -> str:
     name = found[1]
+    if name in AT_PROMPT:
+        end = " A function ends with `return`." if name in AT_PROMPT[:2] else ""
+        return f"{name} is there only where somebody types at Python's prompt.{end}"
     is_module = name in IMPORTS or (name in sys.stdlib_module_names and _has_attribute(name, place))
     if is_module:
         return f"{name} was not imported: `{IMPORTS.get(name, f'import {name}')}` belongs at the top of the file."
     known = sorted(set(_names(place)) - {name})
     near = [each for each in known if each.lower() == name.lower()]
     near = near or difflib.get_close_matches(name, known, 2, ALIKE)
-    near = near or difflib.get_close_matches(name, BUILTINS, 2, LIKE_BUILTIN)
+    near = near or [each for each in difflib.get_close_matches(name, BUILTINS, 2, LIKE_BUILTIN) if each != name]
     return f"Nothing is called {name} here. Is {near[0]} meant?" if len(near) == 1 else ""
 
 
@@ -51,6 +55,10 @@ def _of_a_library(found: re.Match[str], place: Place) -> str:
     return f"{what} has no {before}{name}. Is {before}{near[0]} meant?" if near else ""
 
 
+def _nobody_types(_: re.Match[str], place: Place) -> str:
+    return "input() waits for somebody who types, and nobody does here: what a function needs are its arguments."
+
+
 def _without_end(_: re.Match[str], place: Place) -> str:
     around = [
         node
@@ -60,7 +68,31 @@ def _without_end(_: re.Match[str], place: Place) -> str:
     inner = max(around, key=lambda node: node.lineno, default=None)
     if inner is None or not any(called(node) == inner.name for node in ast.walk(inner)):
         return "Functions call each other here without end: one of them needs a case in which it calls none."
-    return f"{inner.name} calls itself without end: it needs a case that it answers without another call."
+    if not _may_end(inner):
+        return f"{inner.name} calls itself without end: it needs a case that it answers without another call."
+    return (
+        f"{inner.name} calls itself too often: Python stops after about {sys.getrecursionlimit()} calls within one "
+        "another. Check that the case without a call is reached, and sooner; a loop has no such limit."
+    )
+
+
+def _may_end(function: ast.FunctionDef) -> bool:
+    """Say whether a function that calls itself has a way through it, or a value, without that call."""
+    for node in ast.walk(function):
+        match node:
+            case ast.If(test, body, orelse) | ast.IfExp(test, body, orelse) if not _calls(test, function.name):
+                ways = [each if isinstance(each, list) else [each] for each in (body, orelse)]
+                if any(not any(_calls(each, function.name) for each in way) for way in ways):
+                    return True
+            case ast.BoolOp(values=[first, *_]) if not _calls(first, function.name):
+                return True
+            case ast.For() | ast.While() | ast.comprehension() | ast.Try() | ast.Match():
+                return True
+    return False
+
+
+def _calls(node: ast.AST, name: str) -> bool:
+    return any(called(each) == name for each in ast.walk(node))
 
 
 def _has_attribute(name: str, place: Place) -> bool:
@@ -96,6 +128,7 @@ def _set_in(body: list[ast.stmt]) -> Iterator[str]:
 SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
     (re.compile(r"^name '(\w+)' is not defined"), _not_defined),
     (re.compile(r"^(?:module '([\w.]+)'|'([\w.]+)' object) has no attribute '(\w+)'"), _of_a_library),
+    (re.compile(r"^EOF when reading a line"), _nobody_types),
     (re.compile(r"^maximum recursion depth exceeded"), _without_end),
     (re.compile(r"^cannot access local variable '(\w+)' where it is not associated with a value"), _without_value),
 )

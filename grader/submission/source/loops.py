@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 Expression = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 MOST_TEXT = 60
+PURE = ("len", "abs", "min", "max", "sum", "int", "float", "any", "all")  # functions that give the same for the same
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Loops:
             (loop,) = outer
         if isinstance(loop, ast.For):
             return Loop(loop.lineno, f"for {self._said(loop.target)} in {self._said(loop.iter)}", _goes_over())
-        return Loop(loop.lineno, f"while {self._said(loop.test)}", self._until(loop.test))
+        return Loop(loop.lineno, f"while {self._said(loop.test)}", self._until(loop))
 
     def _expression(self, ran: Span) -> Loop | None:
         """Return the comprehension that holds the lines that ran; None of several."""
@@ -90,10 +91,48 @@ class Loops:
     def _said(self, node: ast.expr) -> str:
         return _short(ast.get_source_segment(self._text, node) or ast.unparse(node))
 
-    def _until(self, test: ast.expr) -> str:
+    def _until(self, loop: ast.While) -> str:
+        test, ends = loop.test, any(isinstance(each, ast.Return | ast.Break) for each in ast.walk(loop))
         if isinstance(test, ast.Constant):
+            if not ends:
+                return "Nothing in it ends it: it needs a `return` or a `break`."
             return "It ends only with a `return` or `break`: check that one is reached in time."
+        if names := unchanged(loop):
+            said = " or ".join(f"`{name}`" for name in names)
+            rest = ", and only a `return` or `break` ends it" if ends else ""
+            return f"No line in it changes {said}, so that `{self._said(test)}` stays as it is{rest}."
         return f"Check that `{self._said(test)}` becomes false in time."
+
+
+def unchanged(loop: ast.While) -> list[str]:
+    """Return the names that a loop's condition reads where nothing in the loop can change any of them.
+
+    A name may change where it, or a part of it, is set, where one of its methods is called, and where it is passed on.
+    """
+    nodes = list(ast.walk(loop.test))
+    called = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
+    read = [each.id for each in nodes if isinstance(each, ast.Name) and id(each) not in called]
+    if not read or any(isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for each in nodes):
+        return []
+    is_pure = all(
+        isinstance(each.func, ast.Name) and each.func.id in PURE for each in nodes if isinstance(each, ast.Call)
+    )
+    touched = {name for each in loop.body for name in _touched(each)}
+    return [] if not is_pure or touched & set(read) else list(dict.fromkeys(read))
+
+
+def _touched(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement may change, itself or in part."""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.Global | ast.Nonlocal):
+            yield from each.names
+        elif isinstance(each, ast.Call):
+            yield from (name.id for name in ast.walk(each) if isinstance(name, ast.Name))
+        elif isinstance(getattr(each, "ctx", None), ast.Store | ast.Del):
+            inner: ast.AST = each
+            while isinstance(inner, ast.Attribute | ast.Subscript | ast.Starred):
+                inner = inner.value
+            yield from [inner.id] if isinstance(inner, ast.Name) else []
 
 
 def _is_constant(loop: ast.For | ast.While) -> bool:

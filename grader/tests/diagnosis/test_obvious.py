@@ -247,3 +247,17 @@ def test_a_refusal_at_the_end_of_a_search_is_no_check_of_the_arguments(
     course.write(manifest=MANIFEST, solution=solution, public=PUBLIC, hidden="", mistakes="")
     found = explained(course, solution.replace("for each in x", "for each in (*x, 1)"))
     assert [each.mistake for each in found] == (["refusal-missing"] if is_told else [])
+
+
+@pytest.mark.parametrize("line", ["input()", "quit_now()", "raise NotImplementedError"])
+def test_a_line_that_fails_whatever_is_passed_is_no_missing_check(course: SmallCourse, line: str) -> None:
+    was = 'if len(x) == 0:\n            raise ValueError("x is empty")'
+    found = explained(course, SOLUTION.replace(was, line))
+    assert not [each for each in found if each.mistake in ("refusal-by-accident", "refusal-missing")]
+
+
+def test_what_the_numbers_look_like_is_not_said_beside_a_cause(course: SmallCourse) -> None:
+    rows = course.grade(SOLUTION.replace("x / np.float32(2)", "x * np.float32(2)")).verdict.criteria
+    failure = next(failure for row in rows for failure in row.failures)
+    assert failure.diagnosis is not None and failure.diagnosis.mistake.startswith("operator-confused")
+    assert not failure.pattern and "times" not in failure.message

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from grader.submission.source.loops import Loops, Span
+from grader.submission.source.loops import Loops, Span, unchanged
 
 TEXT = """\
 def search(x):
@@ -71,3 +73,40 @@ def test_a_loop_that_is_all_of_an_endless_one_may_have_begun_anew() -> None:
     text = "def f(step):\n    while True:\n        while step():\n            x = 1\n"
     loop = Loops(text).of([Span(1, False, 3, 4)])
     assert loop is not None and (loop.line, loop.header) == (2, "while True")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "names"),
+    [
+        ("low < high", "total += low", ["low", "high"]),
+        ("low < high", "low += 1", []),
+        ("low < high", "if total: high = 2", []),
+        ("rows[0] < 3", "rows[0] += 1", []),
+        ("len(rows) > 2", "rows.pop()", []),
+        ("len(rows) > 2", "total += 1", ["rows"]),
+        ("rows", "shrink(rows)", []),
+        ("is_open(rows)", "total += 1", []),
+        ("rows.left", "rows.left = 0", []),
+        ("rows.any()", "total += 1", []),
+        ("(line := read()) > 0", "total += 1", []),
+        ("low < high", "global low", []),
+    ],
+)
+def test_what_no_line_of_a_loop_changes(head: str, body: str, names: list[str]) -> None:
+    (loop,) = ast.parse(f"while {head}:\n    {body}").body
+    assert isinstance(loop, ast.While) and unchanged(loop) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("while n < 3:\n    total = 1", "No line in it changes `n`, so that `n < 3` stays as it is."),
+        ("while n < 3:\n    if f(): break", "stays as it is, and only a `return` or `break` ends it."),
+        ("while n < 3:\n    n += 0", "Check that `n < 3` becomes false in time."),
+        ("while True:\n    n = 1", "Nothing in it ends it: it needs a `return` or a `break`."),
+        ("while True:\n    if f(): break", "check that one is reached in time."),
+    ],
+)
+def test_what_ends_a_loop(text: str, advice: str) -> None:
+    found = Loops(text).of([Span(1, False, 1, 2)])
+    assert found is not None and found.advice.endswith(advice)
