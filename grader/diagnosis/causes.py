@@ -22,7 +22,7 @@ from grader.diagnosis.edits import Edit
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
-from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.module_text import ModuleText, statements
 from grader.diagnosis.obvious import obvious
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
@@ -33,9 +33,9 @@ from grader.outcome import Diagnosis, Outcome
 CUT = "the search for a cause was cut short by its far bound of wall time"
 MOST_CAUSES = 8  # edits that are looked for in one module
 MOST_TOGETHER = 3  # edits that one call needs
-LEFT = 2  # times as many calls as an edit leaves unexplained it has to explain
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
+MOST_PROVING = 6  # failing calls without a cause that an edit is held against
 MOST_BYTES = 100_000  # of a module
 
 
@@ -122,6 +122,36 @@ class Explainer:
                 self.problems[group[0].criterion] = f"{type(error).__name__}: {error}"[:300]
                 explained = set()
             left = [each for each in left if each not in explained]
+        self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
+
+    def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> None:
+        """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong."""
+        explained = {check for cause in self.causes for check in cause.checks}
+        left = [each for each in failing if each not in explained]
+        for cause in [each for each in self.causes if not each.declared]:
+            kinds = {each.kind for each in cause.checks}
+            some = [each for each in left if each.kind in kinds]
+            if any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
+                self.causes.remove(cause)
+
+    def _goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
+        """Say whether a call goes wrong in the line of a cause though its edit is made; True where nobody knows."""
+        search = self._search
+        if search is None or cause.function not in search.reached(check.label):
+            return False
+        try:
+            trace = search.trace(check)
+        except RunnerGone:
+            return True
+        if trace is None:
+            return True
+        if not any(trace.did_run(each) for each in statements(search.module.functions[cause.function].body)):
+            return False
+        places = search.places(check, trace, trusted)
+        if places.raising is not None:
+            return places.raising.lineno == cause.line
+        first = [each.lineno for each in places.origins if places.known]
+        return cause.line in first if first else True
 
     def _of_function(
         self, label: str, group: Sequence[Check], left: Sequence[Check], checks: Checks,
@@ -155,19 +185,7 @@ class Explainer:
             self._broken.add(match.mistakes[0].replaces)
         if any(each not in explained for each in searched):
             self._broken.add(label)
-            explained -= self._withdrawn(label, group, explained)
         return explained
-
-    def _withdrawn(self, label: str, group: Sequence[Check], explained: set[Check]) -> set[Check]:
-        """Drop edits that explain less than they leave unexplained; return the calls that they explained."""
-        left = sum(each not in explained for each in group)
-        dropped: set[Check] = set()
-        for cause in [each for each in self.causes if not each.declared]:
-            own = sum(each.label == label for each in cause.checks)
-            if own and own < LEFT * left:
-                self.causes.remove(cause)
-                dropped |= cause.checks
-        return dropped
 
     def _allowed(self, label: str) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""

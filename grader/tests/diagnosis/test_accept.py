@@ -129,3 +129,24 @@ def test_an_edit_after_which_all_answers_are_one_is_no_cause(stage: Stage) -> No
     assert told(stage, right, wrong, [failing], [[("f", ([1, 1, 1],))]]) == []
     failing.append(("f", ([3, 4],)))
     assert told(stage, right, wrong, [failing], [[("f", ([1, 1, 1],))]]) != []
+
+
+def test_an_edit_in_whose_line_another_call_stays_wrong_is_no_cause(stage: Stage) -> None:
+    right = "def f(x, p):\n    return x.sum() * 2.5 if p > 0 else x.sum() * 3.75"
+    wrong = "def f(x, p):\n    return x.sum() / 2.5"
+    failing: list[Call] = [("f", (factor * X, 1)) for factor in (1, 2, 3, 5)]
+    assert told(stage, right, wrong, [failing]) == [("operator-confused", 5)]
+    assert told(stage, right, wrong, [failing, [("f", (X, -1))]]) == []
+
+
+def test_a_call_that_goes_wrong_in_another_line_is_another_fault(stage: Stage) -> None:
+    right = """
+    def f(x, kind):
+        if kind == "sum":
+            return x.sum() * 1.5
+        return x.mean() * x.max() + 0.25
+    """
+    wrong = right.replace("* 1.5", "/ 1.5").replace("x.mean() *", "np.partition(x.ravel(), 1)[1] ** 1.25 /")
+    failing: list[Call] = [("f", (factor * X, "sum")) for factor in (1, 2, 3)]
+    found = told(stage, right, wrong, [failing, [("f", (X, "mean"))]])
+    assert ("operator-confused", 6) in found
