@@ -32,6 +32,7 @@ from grader.diagnosis.values import Sample
 LIKELY, USUAL, UNUSUAL, RARE = range(4)  # how often learners make a mistake of this sort
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
+VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
 Load = ast.Load()
 
 
@@ -51,8 +52,13 @@ class Edit:
 
     @property
     def says(self) -> str:
-        """What is wrong, as a clause; made when it is told."""
-        return self._filled(self.template)
+        """What is wrong, as a clause; made when it is told. It holds no more of what to write than a name or a number."""
+        return self._filled(self.template if self._gives_nothing_away or "{new}" not in self.template else VAGUE)
+
+    @property
+    def _gives_nothing_away(self) -> bool:
+        old, new = self.changes[0]
+        return not isinstance(new, list) and (is_small(new) or ast.unparse(new) in ast.unparse(old))
 
     @property
     def fix(self) -> str:
@@ -82,6 +88,19 @@ class Edit:
             nodes = new if isinstance(new, list) else [new]
             total += abs(sum(len(walk(each)) for each in nodes) - len(walk(old)))
         return total
+
+
+def is_small(node: ast.AST) -> bool:
+    """Say whether an expression is a name, a number, an attribute or an entry: no formula and no call."""
+    if isinstance(node, ast.UnaryOp):
+        return is_small(node.operand)
+    if isinstance(node, ast.Attribute):
+        return is_small(node.value)
+    if isinstance(node, ast.Subscript):
+        return is_small(node.value) and is_small(node.slice)
+    if isinstance(node, ast.Tuple):
+        return all(map(is_small, node.elts))
+    return isinstance(node, (ast.Name, ast.Constant))
 
 
 def _shortened(text: str) -> str:
