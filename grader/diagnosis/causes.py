@@ -124,15 +124,21 @@ class Explainer:
             left = [each for each in left if each not in explained]
         self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
 
-    def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> None:
-        """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong."""
+    def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> set[Check]:
+        """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong.
+
+        Return the calls that these explained.
+        """
         explained = {check for cause in self.causes for check in cause.checks}
         left = [each for each in failing if each not in explained]
+        dropped: set[Check] = set()
         for cause in [each for each in self.causes if not each.declared]:
             kinds = {each.kind for each in cause.checks}
             some = [each for each in left if each.kind in kinds]
             if any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
+                dropped |= cause.checks
+        return dropped
 
     def _goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
         """Say whether a call goes wrong in the line of a cause though its edit is made; True where nobody knows."""
@@ -162,6 +168,7 @@ class Explainer:
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting) if waiting else None
         explained: set[Check] = set()
+        first = self._search
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
@@ -185,6 +192,9 @@ class Explainer:
             self._broken.add(match.mistakes[0].replaces)
         if any(each not in explained for each in searched):
             self._broken.add(label)
+            dropped = self._drop_unproved(searched, checks.trusted())
+            self._search = first if dropped else self._search
+            explained -= dropped
         return explained
 
     def _allowed(self, label: str) -> frozenset[str] | None:
