@@ -131,6 +131,7 @@ class Explainer:
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting) if waiting else None
         explained: set[Check] = set()
+        first = search = self._search
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
@@ -139,6 +140,10 @@ class Explainer:
                 break
             if cause is None:
                 break
+            if match is not None and _is_against(match, cause):
+                self._search = search
+                break
+            search = self._search
             if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
                 cause = self._known_as(
                     match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
@@ -154,7 +159,9 @@ class Explainer:
             self._broken.add(match.mistakes[0].replaces)
         if any(each not in explained for each in searched):
             self._broken.add(label)
-            explained -= self._withdrawn(label, group, explained)
+            dropped = self._withdrawn(label, group, explained)
+            self._search = first if dropped else self._search
+            explained -= dropped
         return explained
 
     def _withdrawn(self, label: str, group: Sequence[Check], explained: set[Check]) -> set[Check]:
@@ -238,6 +245,7 @@ class Explainer:
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
+                winners = search.with_effect(check, trace, winners)
                 chosen = accepted(winners, check, same, search, places, [each.edit for each in before])
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
@@ -333,6 +341,11 @@ def _is_about(match: Match, cause: Cause) -> bool:
     labels = {each.label for each in match.checks}
     own = [each for each in cause.checks if each.label in labels]
     return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+
+
+def _is_against(match: Match, cause: Cause) -> bool:
+    """Say whether an edit puts right only some of the calls that a known mistake answers as the learner did."""
+    return bool(match.checks & cause.checks) and not match.checks <= cause.checks
 
 
 def _the_one(matches: Sequence[Match], group: Sequence[Check]) -> Match | None:

@@ -85,10 +85,6 @@ class Lookup:
             seen.add(text)
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
             says = f"`{site.show(old)}` is used where `{ast.unparse(new)}` is needed"
-            if _size(new) > _size(old) and any(ast.dump(each) == ast.dump(old) for each in walk(new)):
-                says = f"`{site.show(old)}` lacks a step"
-            elif any(ast.dump(each) == ast.dump(new) for each in walk(old)):
-                says = f"`{site.show(old)}` has a step too many"
             fix = f"Write `{ast.unparse(new)}`."
             rank = LIKELY if distance <= 2 else USUAL
             yield Edit(

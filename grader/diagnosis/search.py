@@ -12,13 +12,13 @@ from grader.course.stage import Stage
 from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
-from grader.diagnosis.instrument import EXPRESSIONS, SAW, Probes, Trace, right_values
+from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace, right_values
 from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
 from grader.diagnosis.module_text import Function, ModuleText, own_nodes
 from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
 from grader.diagnosis.trees import walk
-from grader.diagnosis.values import Print
+from grader.diagnosis.values import Print, Sample
 from grader.diagnosis.variants import Switched, code_of, compiled
 
 BATCH = 240  # edits that stand in one form of the functions
@@ -33,7 +33,8 @@ LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times th
 MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
 MOST_STATEMENTS = 60  # the nearest to the fault
-SAMPLE = 5  # failing calls that choose between edits before all are asked
+FEW = 5  # edits that are told apart by what they change
+SAME_VALUE = frozenset(("copy-missing", "whole-numbers", "dtype-lost", "root-for-dtype"))
 
 Ring = tuple[int, list[tuple[int, Edit]]]  # the least that an edit of it costs, and the edits with their costs
 Kept = Callable[[Callable[[str], bool], int, str], Sequence[Check]]  # right calls that lead to some function
@@ -117,9 +118,8 @@ class Search:
 
     def trace(self, check: Check) -> Trace | None:
         """Return what the learner's functions held in a call; None where that cannot be noted."""
-        names = [
-            name for name in self.module.reached(check.label) if len(walk(self.module.functions[name])) < MOST_NODES
-        ]
+        reached = dict.fromkeys(name for label in check.labels for name in self.module.reached(label))
+        names = [name for name in reached if len(walk(self.module.functions[name])) < MOST_NODES]
         probes = Probes(self.module, names)
         try:
             self.forms.put(probes.definitions())
@@ -264,21 +264,45 @@ class Search:
             return list(winners)
         return sorted(winners, key=lambda each: (-len(each.fixed), id(each.edit) not in good, *each.rank))
 
-    def _right_at(self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit]) -> list[Edit]:
-        """Return the edits with which an expression has values that right modules have."""
-        function = trace.probes.within[id(whole)]
-        watch = {id(whole): partial(_noted, trace.probes.numbers.get(id(whole), -1))}
-        right = right_values(self.right_traces(check))
+    def with_effect(self, check: Check, trace: Trace, winners: Sequence[Found]) -> list[Found]:
+        """Return edits that put a call right without those of an expression whose value stays what it was.
+
+        What rounding or the order in memory then makes right is a coincidence.
+        """
+        found: list[Found] = []
+        for each in winners:
+            (old, new), *more = each.edit.changes
+            before = trace.samples.get(id(old), [])
+            is_seen = 0 < len(before) < MOST_TIMES and all(one.known is not None for one in before)
+            if more or not isinstance(new, ast.expr) or each.edit.id in SAME_VALUE or not is_seen or len(found) > FEW:
+                found.append(each)
+                continue
+            after = self._held(check, trace, old, [each.edit])[0]
+            pairs = zip(before, after, strict=False)
+            is_same = len(before) == len(after) and all(one.is_same(other) for one, other in pairs)
+            if not is_same or any(one.kind != other.kind for one, other in zip(before, after, strict=True)):
+                found.append(each)
+        return found
+
+    def _held(self, check: Check, trace: Trace, node: ast.AST, edits: Sequence[Edit]) -> list[list[Sample]]:
+        """Return what an expression held with each of some edits of its function in force."""
+        function = trace.probes.within[id(node)]
+        watch = {id(node): partial(_noted, trace.probes.numbers.get(id(node), -1))}
         changes = [(n, change) for n, edit in enumerate(edits, 1) for change in edit.changes]
         try:
             self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
         except (SyntaxError, RecursionError, ValueError, TypeError):
-            return []
+            return [[] for _ in edits]
         self.trials += len(edits)
-        found = []
         logs = check.logs(self.runner, [[n] for n in range(1, len(edits) + 1)], self._steps(check))
-        for edit, log in zip(edits, logs, strict=False):
-            seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
+        return [[each for seen, each in Trace.of(trace.probes, log).entries if seen is node] for log in logs]
+
+    def _right_at(self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the edits with which an expression has values that right modules have."""
+        right = right_values(self.right_traces(check))
+        found = []
+        for edit, samples in zip(edits, self._held(check, trace, whole, edits), strict=False):
+            seen = [each.known for each in samples]
             if seen and all(each is not None and each in right and _tells(each) for each in seen):
                 found.append(edit)
         return found
@@ -358,7 +382,7 @@ class Search:
 
     def _reaching(self, checks: Sequence[Check], functions: set[str], first: Check) -> list[Check]:
         """Return the calls that lead to one of some functions: those of the same function first, then the shortest."""
-        found = [each for each in checks if functions & self.reached(each.label)]
+        found = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         return sorted(found, key=lambda each: (each.label != first.label, each.size))
 
     def fixed_by(self, checks: Iterable[Check]) -> list[Check]:

@@ -58,7 +58,9 @@ def term_superfluous(site: Site) -> Iterator[Made]:
         return
     if isinstance(node.op, (ast.BitAnd, ast.BitOr, *WORDS, ast.MatMult, ast.Mod, ast.FloorDiv, ast.Pow)):
         power = "** " if isinstance(node.op, ast.Pow) else ""
-        yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`")
+        is_shift = called(site.parent) == "exp" and isinstance(node.op, ast.Sub)  # that keeps it from overflowing
+        rank = RARE if is_shift else LIKELY
+        yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`", rank=rank)
         if not isinstance(node.op, ast.Pow):
             rank = LIKELY if isinstance(node.op, (ast.Mult, ast.Add, ast.MatMult)) else USUAL
             yield site.make(node.right, f"`{site.show(node.left)}` is too much in `{{old}}`", rank=rank)

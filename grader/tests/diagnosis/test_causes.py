@@ -175,3 +175,26 @@ def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
     calls: list[Call] = [("marks", (np.array([1, 3, 2]), 5)), ("marks", (np.array([4, 1]), 6))]
     (cause,) = causes(stage, right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
     assert (cause.id, cause.function, cause.line) == ("term-superfluous", "marks", 6)
+
+
+def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def _scaled(x, factor):
+        return x * factor
+
+
+    def affine(x, w, b):
+        top = x.max()
+        low = x.min()
+        return _scaled(x - low, top - low) @ w + b
+
+
+    def first(x, start):
+        return _scaled(x, start)
+    """
+    calls: list[Call] = [("affine", (X, W, B)), ("affine", (2 * X + 1, W, B))]
+    (cause,) = causes(stage, right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
+    assert (cause.function, cause.line) == ("affine", 11)
