@@ -338,7 +338,26 @@ def _holds(node: ast.AST, part: ast.AST) -> bool:
 
 def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | None, new: ast.BinOp) -> bool:
     """Say whether an operation does nothing in all calls, or gives 0, and was not so before."""
-    return _does_nothing(after, new) and not (old is not None and _does_nothing(before, old))
+    if old is None:
+        return _is_neutral(new)
+    return _does_nothing(after, new) and not _does_nothing(before, old)
+
+
+def _is_neutral(node: ast.BinOp) -> bool:
+    """Say whether a number is written out that makes an operation useless: x + 0, x * 0, x ** 0."""
+    left, right = number_in(node.left), number_in(node.right)
+    match node.op:
+        case ast.Add():
+            return 0 in (left, right)
+        case ast.Sub():
+            return right == 0
+        case ast.Mult():
+            return left in (0, 1) or right in (0, 1)
+        case ast.Pow():
+            return right in (0, 1) or left in (0, 1)
+        case ast.Div() | ast.FloorDiv():
+            return right == 1 or left == 0
+    return False
 
 
 def _does_nothing(traces: Sequence[Trace], node: ast.BinOp) -> bool:

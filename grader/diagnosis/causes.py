@@ -168,7 +168,7 @@ class Explainer:
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting) if waiting else None
         explained: set[Check] = set()
-        first = self._search
+        first = search = self._search
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
@@ -177,6 +177,10 @@ class Explainer:
                 break
             if cause is None:
                 break
+            if match is not None and _is_against(match, cause):
+                self._search = search
+                break
+            search = self._search
             if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
                 cause = self._known_as(
                     match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
@@ -267,6 +271,7 @@ class Explainer:
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
+                winners = search.with_effect(check, trace, winners)
                 gate = Gate(check, same, checks, search, places, [each.edit for each in before])
                 chosen = gate.chosen(winners)
                 if chosen is not None:
@@ -372,6 +377,11 @@ def _is_about(match: Match, cause: Cause) -> bool:
     labels = {each.label for each in match.checks}
     own = [each for each in cause.checks if each.label in labels]
     return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+
+
+def _is_against(match: Match, cause: Cause) -> bool:
+    """Say whether an edit puts right only some of the calls that a known mistake answers as the learner did."""
+    return bool(match.checks & cause.checks) and not match.checks <= cause.checks
 
 
 def _the_one(matches: Sequence[Match], group: Sequence[Check]) -> Match | None:

@@ -59,6 +59,11 @@ class Check:
         """The function, class, method or attribute that is asked last."""
         return self.records[-1].label
 
+    @cached_property
+    def labels(self) -> list[str]:
+        """The functions that its requests ask, the last one first."""
+        return list(dict.fromkeys(each.label for each in reversed(self.records) if each.label))
+
     @property
     def criterion(self) -> str:
         return self.outcome.criterion
@@ -307,7 +312,7 @@ class Checks:
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
         """Return right calls that lead to some function: those of one function first, then the shortest."""
-        found = [each for each in self._right if reaches(each.label)]
+        found = [each for each in self._right if any(map(reaches, each.labels))]
         tests = [each for each in self._passed if any(reaches(label) for label in _labels(each))]
         tests.sort(key=lambda each: (first not in _labels(each), sum(map(_size_of, each.records))))
         for each in tests:
@@ -328,9 +333,9 @@ class Checks:
     def trusted(self) -> frozenset[str]:
         """Return the functions that were asked, and of which no answer was wrong."""
         asked = {label for each in self._passed for label in _labels(each)}
-        return frozenset(
-            asked - {each.label for each in self.failing} - {each.label.partition(".")[0] for each in self.failing}
-        )
+        wrong = {each.label for each in self.failing} | {each.label.partition(".")[0] for each in self.failing}
+        unseen = {one.label for each in self.failing for one in each.records if isinstance(one.result, RemoteValue)}
+        return frozenset(asked - wrong - unseen)
 
 
 def _labels(ended: Ended) -> set[str]:

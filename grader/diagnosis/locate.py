@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.diagnosis.instrument import Trace
-from grader.diagnosis.module_text import ModuleText, heads, loaded, root_name, statements, stored
+from grader.diagnosis.module_text import ModuleText, called, heads, loaded, parameters, root_name, statements, stored
 from grader.diagnosis.slicing import FAR, Relevance
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints
@@ -131,6 +131,18 @@ def _mark_wrong(
             same = places.function[id(each)] == places.function[id(statement)]
             if same and trace.did_run(each) and _sets(each) & used:
                 places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if is_trusted else 0))
+        if used & set(parameters(module.functions[function])):  # an argument that its caller chose wrongly
+            _mark_callers(places, trace, function, trusted)
+
+
+def _mark_callers(places: Places, trace: Trace, function: str, trusted: frozenset[str]) -> None:
+    """Put the statements that call a function next to those that use its arguments."""
+    name = function.removesuffix(".__init__").rpartition(".")[2]
+    for each in places.statements:
+        caller = places.function[id(each)]
+        calls = (called(node) == name for head in heads(each) for node in walk(head) if isinstance(node, ast.Call))
+        if caller != function and trace.did_run(each) and any(calls):
+            places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if caller in trusted else 0))
 
 
 def _drawn(module: ModuleText, trace: Trace, generator: ast.AST) -> list[ast.AST]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USUAL, VAGUE, Edit, Site, is_small
+from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USUAL, VAGUE, Edit, Site, is_equal, is_small
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.module_text import Function, parameters
 from grader.diagnosis.trees import walk
@@ -84,13 +84,9 @@ class Lookup:
                 continue
             seen.add(text)
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
-            says = VAGUE.replace("{old}", site.show(old))
-            if is_small(new):
-                says = f"`{site.show(old)}` is used where `{ast.unparse(new)}` is needed"
-            elif _size(new) > _size(old) and any(ast.dump(each) == ast.dump(old) for each in walk(new)):
-                says = f"`{site.show(old)}` lacks a step"
-            elif any(ast.dump(each) == ast.dump(new) for each in walk(old)):
-                says = f"`{site.show(old)}` has a step too many"
+            says = f"`{site.show(old)}` is used where `{ast.unparse(new)}` is needed"
+            if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
+                says = VAGUE.replace("{old}", site.show(old))
             fix = f"Write `{ast.unparse(new)}`."
             rank = LIKELY if distance <= 2 else USUAL
             yield Edit(

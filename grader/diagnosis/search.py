@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -12,14 +13,14 @@ from grader.course.stage import Stage
 from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
-from grader.diagnosis.instrument import EXPRESSIONS, SAW, Probes, Trace, right_values
+from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace, right_values
 from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
 from grader.diagnosis.module_text import Function, ModuleText, own_nodes
 from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
 from grader.diagnosis.stated import Stated
 from grader.diagnosis.trees import walk
-from grader.diagnosis.values import Print
+from grader.diagnosis.values import Print, Prints, Sample
 from grader.diagnosis.variants import Switched, code_of, compiled
 
 BATCH = 240  # edits that stand in one form of the functions
@@ -34,7 +35,12 @@ LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times th
 MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
 MOST_STATEMENTS = 60  # the nearest to the fault
-SAMPLE = 5  # failing calls that choose between edits before all are asked
+FEW = 5  # edits that are told apart by what they change
+MOST_ALIKE = 5  # places of one function that are changed at once
+SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
+SMALLEST = 8  # nodes of what is looked for at several places
+SAME_VALUE = frozenset(("copy-missing", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated"))
+ALSO_ALIKE = frozenset(("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair"))
 
 Ring = tuple[int, list[tuple[int, Edit]]]  # the least that an edit of it costs, and the edits with their costs
 Kept = Callable[[Callable[[str], bool], int, str], Sequence[Check]]  # right calls that lead to some function
@@ -120,9 +126,8 @@ class Search:
 
     def trace(self, check: Check) -> Trace | None:
         """Return what the learner's functions held in a call; None where that cannot be noted."""
-        names = [
-            name for name in self.module.reached(check.label) if len(walk(self.module.functions[name])) < MOST_NODES
-        ]
+        reached = dict.fromkeys(name for label in check.labels for name in self.module.reached(label))
+        names = [name for name in reached if len(walk(self.module.functions[name])) < MOST_NODES]
         probes = Probes(self.module, names)
         try:
             self.forms.put(probes.definitions())
@@ -178,6 +183,7 @@ class Search:
         """Yield the edits of the statements that are equally far from the fault, with their costs, the least first."""
         origins = {id(each) for each in places.origins}
         seen: set[str] = set()
+        groups = Groups()
         for far in range(first, last):
             found: list[tuple[int, Edit]] = []
             yield 2 * far - 1, found
@@ -197,6 +203,7 @@ class Search:
                         far <= FIRST and isinstance(node, ast.expr) and _is_value(node, statement)
                     ):
                         found += [(2 * far + 2 * edit.rank + 1, edit) for edit in lookup.edits(site)]
+            found += groups.edits(found, self.module)
             found.sort(key=lambda pair: pair[0])
 
     def found(
@@ -256,7 +263,7 @@ class Search:
             if not some or budget.is_over:
                 continue
             budget.take(len(some), check.work)
-            found = self._right_at(check, trace, whole, some)
+            found = self._right_at(check, trace, whole, some, Prints(trace.prints()))
             if found:
                 return found[0]
         return None
@@ -278,22 +285,50 @@ class Search:
             return list(winners)
         return sorted(winners, key=lambda each: (-len(each.fixed), id(each.edit) not in good, *each.rank))
 
-    def _right_at(self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit]) -> list[Edit]:
-        """Return the edits with which an expression has values that right modules have."""
-        function = trace.probes.within[id(whole)]
-        watch = {id(whole): partial(_noted, trace.probes.numbers.get(id(whole), -1))}
-        right = right_values(self.right_traces(check))
+    def with_effect(self, check: Check, trace: Trace, winners: Sequence[Found]) -> list[Found]:
+        """Return edits that put a call right without those of an expression whose value stays what it was.
+
+        What rounding or the order in memory then makes right is a coincidence.
+        """
+        found: list[Found] = []
+        for each in winners:
+            (old, new), *more = each.edit.changes
+            before = trace.samples.get(id(old), [])
+            is_seen = 0 < len(before) < MOST_TIMES and all(one.known is not None for one in before)
+            if more or not isinstance(new, ast.expr) or each.edit.id in SAME_VALUE or not is_seen or len(found) > FEW:
+                found.append(each)
+                continue
+            logs = self._held(check, trace, old, [each.edit])
+            after = logs[0] if logs else before[:0]
+            pairs = zip(before, after, strict=False)
+            is_same = len(before) == len(after) and all(one.is_same(other) for one, other in pairs)
+            if not is_same or any(one.kind != other.kind for one, other in zip(before, after, strict=True)):
+                found.append(each)
+        return found
+
+    def _held(self, check: Check, trace: Trace, node: ast.AST, edits: Sequence[Edit]) -> list[list[Sample]]:
+        """Return what an expression held with each of some edits of its function in force."""
+        function = trace.probes.within[id(node)]
+        watch = {id(node): partial(_noted, trace.probes.numbers.get(id(node), -1))}
         changes = [(n, change) for n, edit in enumerate(edits, 1) for change in edit.changes]
         try:
             self.forms.put({function: Switched(self.module.functions[function], changes, watch).definition()})
         except (SyntaxError, RecursionError, ValueError, TypeError):
-            return []
+            return [[] for _ in edits]
         self.trials += len(edits)
-        found = []
         logs = check.logs(self.runner, [[n] for n in range(1, len(edits) + 1)], self._steps(check))
-        for edit, log in zip(edits, logs, strict=False):
-            seen = [each.known for node, each in Trace.of(trace.probes, log).entries if node is whole]
-            if seen and all(each is not None and each in right and _tells(each) for each in seen):
+        return [[each for seen, each in Trace.of(trace.probes, log).entries if seen is node] for log in logs]
+
+    def _right_at(
+        self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit], told: Prints | None = None
+    ) -> list[Edit]:
+        """Return the edits with which an expression has values that right modules have, and not one that was told."""
+        right = right_values(self.right_traces(check))
+        found = []
+        for edit, samples in zip(edits, self._held(check, trace, whole, edits), strict=False):
+            seen = [each.known for each in samples]
+            is_right = bool(seen) and all(each is not None and each in right and _tells(each) for each in seen)
+            if is_right and (told is None or not all(each is not None and each in told for each in seen)):
                 found.append(edit)
         return found
 
@@ -372,13 +407,57 @@ class Search:
 
     def _reaching(self, checks: Sequence[Check], functions: set[str], first: Check) -> list[Check]:
         """Return the calls that lead to one of some functions: those of the same function first, then the shortest."""
-        found = [each for each in checks if functions & self.reached(each.label)]
+        found = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         return sorted(found, key=lambda each: (each.label != first.label, each.size))
 
     def fixed_by(self, checks: Iterable[Check]) -> list[Check]:
         """Return which calls the module as it is now answers rightly."""
         self.forms.put({})
         return [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
+
+
+@dataclass
+class Groups:
+    """The edits that make one change at several places of a function: what was wrongly thought stands in each."""
+
+    _members: dict[tuple[str, ...], list[tuple[int, Edit]]] = field(default_factory=dict)
+    _twins: dict[str, dict[int, str]] = field(default_factory=dict)  # by function and node: the text of a small node
+
+    def edits(self, found: Sequence[tuple[int, Edit]], module: ModuleText) -> list[tuple[int, Edit]]:
+        """Return the edits of all places at once of which one place is new."""
+        grown: dict[tuple[str, ...], None] = {}
+        for cost, edit in found:
+            (old, new), *more = edit.changes
+            text = self._text(edit.function, old, module)
+            is_one = isinstance(new, ast.expr) and not more and (not edit.adds or edit.id in ALSO_ALIKE)
+            if not text or not is_one:
+                continue
+            parent = module.parents_of(edit.function).get(id(old))
+            around = f"{type(parent).__name__} {type(getattr(parent, 'op', None)).__name__}"
+            for key in ((edit.function, edit.id, text, ast.dump(new), each) for each in ("", around)):
+                members = self._members.setdefault(key, [])
+                if not any(each.changes[0][0] is old for _, each in members):
+                    members.append((cost, edit))
+                    grown[key] = None
+        several = [self._members[key] for key in grown if 1 < len(self._members[key]) <= MOST_ALIKE]
+        return [_together(each) for number, each in enumerate(several) if each not in several[:number]]
+
+    def _text(self, function: str, node: ast.AST, module: ModuleText) -> str:
+        if function not in self._twins:
+            small = [each for each in walk(module.functions[function]) if isinstance(each, SMALL)]
+            texts = {id(each): ast.dump(each) for each in small if len(walk(each)) <= SMALLEST}
+            times = Counter(texts.values())
+            self._twins[function] = {key: text for key, text in texts.items() if times[text] > 1}
+        return self._twins[function].get(id(node), "")
+
+
+def _together(members: Sequence[tuple[int, Edit]]) -> tuple[int, Edit]:
+    """Return one edit of several that are alike, with its cost."""
+    edits = sorted((each for _, each in members), key=lambda each: (each.line, each.changes[0][0].col_offset))  # type: ignore[attr-defined]
+    first, others = edits[0], sorted({each.line for each in edits} - {edits[0].line})
+    places = f" (in line {' and '.join(map(str, others))} too)" if others else " (each time)"
+    changes = tuple(each.changes[0] for each in edits)
+    return max(cost for cost, _ in members) + 1, replace(first, changes=changes, template=first.template + places)
 
 
 def _answers(check: Check, kept: Sequence[Check], fixed: Iterable[Check]) -> int:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import inspect
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from grader.course.stage import Stage
+from grader.diagnosis.edits import calls, constants, names, numerics, operators, shapes, slices, statements, terms
 from grader.diagnosis.edits.base import number_in
-from grader.diagnosis.edits.names import PARTNERS
 from grader.diagnosis.module_text import ModuleText
 from grader.diagnosis.trees import walk
 
 _WORD, _NUMBER = re.compile(r"[A-Za-z_]\w*"), re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+", re.IGNORECASE)
+_QUOTED = re.compile(r'"([A-Za-z_]\w*)"')
 COMMON = frozenset((0, 1, 2))  # numbers that stand for themselves
 MOST_EXPONENT = 4  # a larger exponent has to be stated
-WRITTEN = """
-    np T astype axis axis1 axis2 clip copy ddof default dtype float float64 int64 item keepdims key len list max
-    maximum minimum ravel reshape reverse reversed squeeze swapaxes transpose tuple where range enumerate newaxis any
-    all self shape ndim size set str int round abs sum sorted bool get
-"""
-OF_EDITS = frozenset((*PARTNERS, *(name for group in PARTNERS.values() for name in group), *WRITTEN.split()))
 
 
 @dataclass(frozen=True)
@@ -41,13 +38,22 @@ class Stated:
         own, made = of_tree(old), Stated()
         for each in news:
             made |= of_tree(each)
-        if not made.words - own.words <= self.words | OF_EDITS:
+        if not made.words - own.words <= self.words | of_edits():
             return False
         near = {value + step for value in own.numbers for step in (-1, 1) if float(value).is_integer()}
         if not made.numbers - own.numbers <= self.numbers | COMMON | near:
             return False
         powers = {each for node in news for each in _exponents(node)} - _exponents(old)
         return all(abs(each) <= MOST_EXPONENT or each in self.numbers for each in powers)
+
+
+@cache
+def of_edits() -> frozenset[str]:
+    """Return the names that edits write of their own: those that stand in quotation marks in their modules."""
+    found = set(dir(builtins))
+    for module in (calls, constants, names, numerics, operators, shapes, slices, statements, terms):
+        found |= set(_QUOTED.findall(inspect.getsource(module)))
+    return frozenset(found)
 
 
 def of_text(text: str) -> Stated:

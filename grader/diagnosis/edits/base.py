@@ -29,7 +29,7 @@ from grader.diagnosis.module_text import (
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
 
-LIKELY, USUAL, UNUSUAL, RARE = range(4)  # how often learners make a mistake of this sort
+SURE, LIKELY, USUAL, UNUSUAL, RARE = range(-1, 4)  # how often learners make a mistake; a text that cannot be meant
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
 VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
@@ -52,7 +52,7 @@ class Edit:
 
     @property
     def says(self) -> str:
-        """What is wrong, as a clause; made when it is told. It holds no more of what to write than a name or a number."""
+        """What is wrong, as a clause that holds no more of what to write than a name or a number."""
         return self._filled(self.template if self._gives_nothing_away or "{new}" not in self.template else VAGUE)
 
     @property
@@ -128,11 +128,12 @@ class Context:
         return self.module.parents_of(function)
 
     def unread(self, function: str) -> list[str]:
-        """Return the arguments that a function never reads."""
+        """Return the arguments, and other names, that a function sets and never reads."""
         if function not in self._unread:
             node = self.module.functions[function]
             loads = loaded(node)
-            self._unread[function] = [name for name in parameters(node) if name not in loads]
+            names = dict.fromkeys([*parameters(node), *sorted(stored(node))])
+            self._unread[function] = [name for name in names if name not in loads and name != "_"]
         return self._unread[function]
 
     def own_names(self, function: str) -> frozenset[str]:
@@ -225,6 +226,14 @@ class Site:
             found |= {name: samples[0]} if samples else {}
         found.pop("_", None)
         return dict(list(found.items())[:MOST_NAMES])
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether a loop runs the statement several times."""
+        node: Any = self.parent_of(self.statement)
+        while node is not None and not isinstance(node, (ast.For, ast.While)):
+            node = self.parent_of(node)
+        return node is not None
 
     @cached_property
     def _loops(self) -> set[str]:

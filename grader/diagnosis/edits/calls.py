@@ -267,6 +267,12 @@ def converted(site: Site) -> Iterator[Made]:
     }
     for name in forms.get(value.kind, ()):
         if called(site.node) != name and called(site.parent) != name:
-            yield site.make(
-                ast.Call(ast.Name(name, Load), [site.node], []), f"`{name}` of `{{old}}` is needed", adds=True
-            )
+            is_usual = name == "set" and called(site.parent) in ("sorted", "len", "list", "sum")
+            is_usual = is_usual or (name == "sorted" and isinstance(site.parent, (ast.Return, ast.For)))
+            new = ast.Call(ast.Name(name, Load), [site.node], [])
+            says = "`{old}` may hold a value twice" if name == "set" else f"`{name}` of `{{old}}` is needed"
+            yield site.make(new, says, adds=True, rank=USUAL if is_usual else UNUSUAL)
+    if value.kind == "dict" and isinstance(site.parent, ast.Return):
+        items = ast.Call(ast.Attribute(site.node, "items", Load), [], [])
+        new = ast.Call(ast.Name("dict", Load), [ast.Call(ast.Name("sorted", Load), [items], [])], [])
+        yield site.make(new, "the keys of `{old}` are not in order", adds=True)

@@ -136,9 +136,9 @@ def off_by_one(site: Site) -> Iterator[Made]:
         isinstance(site.parent, (ast.Slice, ast.Compare, ast.Subscript))
         or getattr(getattr(site.parent, "func", None), "id", "") == "range"
     )
-    rank = (
-        LIKELY if place else UNUSUAL if isinstance(site.parent, (ast.Return, ast.Assign, ast.Call, ast.Tuple)) else RARE
-    )
+    is_length = getattr(getattr(site.node, "func", None), "id", "") == "len" and isinstance(site.parent, ast.Assign)
+    is_whole = isinstance(site.parent, (ast.Return, ast.Assign, ast.Call, ast.Tuple))
+    rank = LIKELY if place else USUAL if is_length else UNUSUAL if is_whole else RARE
     if isinstance(site.node, ast.BinOp) and number_in(site.node.right) is not None:
         return
     for operator, word in ((ast.Add(), "less"), (ast.Sub(), "more")):

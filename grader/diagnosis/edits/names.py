@@ -47,7 +47,8 @@ def name_confused(site: Site) -> Iterator[Made]:
         if name == node.id or not value.is_alike(other) or value.is_same(other):
             continue
         is_near = name in site.unread or name not in known or value.shape == other.shape
-        yield site.make(ast.Name(name, Load), CONFUSED, rank=LIKELY if is_near else USUAL)
+        is_key = isinstance(site.parent, ast.Compare) and isinstance(site.parent.ops[0], (ast.In, ast.NotIn))
+        yield site.make(ast.Name(name, Load), CONFUSED, rank=LIKELY if is_near and not is_key else USUAL)
 
 
 @edit("name-undefined", ast.Name, rank=LIKELY)

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from grader.course.changes import replaced
 from grader.diagnosis.edits.base import UNUSUAL, USUAL, Load, Made, Site, edit, named, number
 from grader.diagnosis.module_text import called, parameters
+from grader.diagnosis.trees import walk
+
+MAKERS = ("zeros_like", "ones_like", "empty_like", "full_like", "array", "asarray", "copy", "zeros", "ones", "full")
 
 
 @edit("exponent-unshifted", ast.Call, rank=USUAL)
@@ -73,15 +76,14 @@ def division_by_zero(site: Site) -> Iterator[Made]:
             yield site.make(replaced(node, right=named("maximum", node.right, operand)), eps, adds=True, rank=USUAL)
 
 
-@edit("whole-numbers", ast.Name, ast.Call, ast.Subscript, rank=UNUSUAL)
+@edit("whole-numbers", ast.Call, rank=UNUSUAL)
 def whole_numbers(site: Site) -> Iterator[Made]:
     """Yield floats where an array holds whole numbers, which cut off what is stored in them."""
     value = site.value()
-    if value is None or value.kind != "array" or value.dtype not in "ib" or site.is_callee:
+    if value is None or value.kind != "array" or value.dtype not in "ib" or called(site.node) not in MAKERS:
         return
-    if isinstance(getattr(site.node, "ctx", Load), ast.Load) and isinstance(
-        site.parent, (ast.Assign, ast.Call, ast.BinOp)
-    ):
+    is_out = isinstance(site.parent, ast.keyword) and site.parent.arg == "out"
+    if is_out or (isinstance(site.parent, ast.Assign) and _is_filled(site, site.parent.targets[0])):
         new = ast.Call(ast.Attribute(site.node, "astype", Load), [ast.Name("float", Load)], [])
         yield site.make(
             new,
@@ -89,6 +91,17 @@ def whole_numbers(site: Site) -> Iterator[Made]:
             "Make it an array of floats.",
             adds=True,
         )
+
+
+def _is_filled(site: Site, target: ast.expr) -> bool:
+    """Say whether entries of a name are set."""
+    stores = (each for each in walk(site.definition) if isinstance(each, ast.Subscript))
+    return any(isinstance(each.ctx, ast.Store) and is_same_name(each.value, target) for each in stores)
+
+
+def is_same_name(one: ast.AST, other: ast.AST) -> bool:
+    """Say whether two nodes are one name."""
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
 
 
 @edit("root-for-dtype", ast.Call, rank=USUAL)

@@ -83,7 +83,7 @@ def not_accumulated(site: Site) -> Iterator[Made]:
     node = site.node
     if len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Subscript, ast.Attribute)):
         return
-    is_inside = any(isinstance(each, (ast.For, ast.While)) for each in _around(site))
+    is_inside = site.is_in_loop
     for operator, rank in ((ast.Add(), USUAL if is_inside else UNUSUAL), (ast.Mult(), UNUSUAL), (ast.Sub(), RARE)):
         sign = SIGNS[type(operator)]
         says = f"each round replaces `{ast.unparse(node.targets[0])}`, which has to accumulate"
@@ -91,13 +91,6 @@ def not_accumulated(site: Site) -> Iterator[Made]:
             says = f"`{ast.unparse(node.targets[0])}` is set anew, and has to keep what is there"
         new = ast.AugAssign(node.targets[0], operator, node.value)
         yield site.make([new], says, f"Write `{sign}=`.", rank=rank)
-
-
-def _around(site: Site) -> Iterator[ast.AST]:
-    node = site.parent_of(site.statement)
-    while node is not None:
-        yield node
-        node = site.parent_of(node)
 
 
 @edit("operands-swapped", ast.BinOp, rank=LIKELY)

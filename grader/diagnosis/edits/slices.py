@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+from grader.diagnosis.module_text import called
 
 MOST_NAMES = 8
 
@@ -24,6 +25,44 @@ def entry_wrong(site: Site) -> Iterator[Made]:
                 )
     if isinstance(node.ctx, ast.Load) and not isinstance(site.parent, ast.Compare):
         yield site.make(node.value, "all of `{new}` is needed, and `{old}` is a part of it", rank=USUAL)
+
+
+@edit("index-for-entry", ast.Subscript, rank=USUAL)
+def index_for_entry(site: Site) -> Iterator[Made]:
+    """Yield the place of an entry where the entry is returned or kept."""
+    node = site.node
+    is_kept = isinstance(site.parent, ast.Return) or called(site.parent) in ("append", "add")
+    if is_kept and isinstance(node.slice, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield site.make(node.slice, "the entry `{old}` is given where its place `{new}` is needed")
+
+
+@edit("border-of-nothing", ast.Subscript, rank=SURE)
+def border_of_nothing(site: Site) -> Iterator[Made]:
+    """Yield what is left without a border of a width that may be 0: `x[p:-p]` is empty then."""
+    node, array = site.node, site.value(site.node.value)
+    parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+    bounds = [each.upper.operand if _ends_before(each) else None for each in parts]  # type: ignore[attr-defined]
+    widths = [site.value(each) for each in bounds if each is not None]
+    if array is None or not any(each is not None and each.value == 0 for each in widths):
+        return
+    ellipses = [isinstance(each, ast.Constant) and each.value is Ellipsis for each in parts]
+    made = list(parts)
+    for place, bound in enumerate(bounds):
+        if bound is not None:
+            axis = place - len(parts) if any(ellipses[:place]) else place
+            size = ast.Subscript(ast.Attribute(node.value, "shape", Load), number(axis), Load)
+            made[place] = replaced(parts[place], upper=ast.BinOp(size, ast.Sub(), bound))
+    inner: ast.expr = ast.Tuple(made, Load) if isinstance(node.slice, ast.Tuple) else made[0]
+    shown = next(site.show(each) for each in bounds if each is not None)
+    says = f"`{{old}}` is empty where `{shown}` is 0"
+    yield site.make(
+        replaced(node, slice=inner), says, f"Count the end from the front: the size less `{shown}`.", adds=True
+    )
+
+
+def _ends_before(node: ast.AST) -> bool:
+    upper = node.upper if isinstance(node, ast.Slice) else None
+    return isinstance(upper, ast.UnaryOp) and isinstance(upper.op, ast.USub) and number_in(upper) is None
 
 
 def _is_shape(node: ast.Subscript) -> bool:

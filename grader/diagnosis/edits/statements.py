@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number
-from grader.diagnosis.module_text import BODIES, loaded, parameters, root_name, stored
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.module_text import BODIES, called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import walk
 
 LOOPS = (ast.For, ast.While)
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+CHANGING = ("remove", "pop", "append", "insert", "extend", "clear", "add", "discard")
+IN_PLACE = ("sort", "fill", "resize", "partition", "itemset", "put", "setflags")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.AnnAssign)
 
 
@@ -64,11 +67,12 @@ def block_superfluous(site: Site) -> Iterator[Made]:
     if any(isinstance(each, ast.Raise) for each in node.body):
         return
     rank = UNUSUAL
+    is_first = isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], ast.NotIn)  # keeps what is there
     says = f"what `if {site.show(node.test)}` does is too much"
     yield site.make(list(node.orelse) or [ast.Pass()], says, "Leave it out.", rank=rank)
     if not any(isinstance(each, LEAVING) for each in node.body):
         says = f"the lines under `if {site.show(node.test)}` are needed in every case"
-        yield site.make(list(node.body), says, "Leave the condition out.", rank=rank)
+        yield site.make(list(node.body), says, "Leave the condition out.", rank=LIKELY if is_first else rank)
 
 
 @edit("lines-swapped", *SIMPLE, ast.For, ast.If, rank=USUAL)
@@ -320,6 +324,51 @@ def value_likewise(site: Site) -> Iterator[Made]:
                     yield site.make(changed, says, old=node.value)
 
 
+@edit("lines-likewise", ast.Assign, rank=USUAL)
+def lines_likewise(site: Site) -> Iterator[Made]:
+    """Yield several lines made as one is, each with the names of its own: one bias for each gate."""
+    model, target = site.node, site.node.targets[0]
+    if not isinstance(target, ast.Name) or not isinstance(model.value, (ast.Call, ast.BinOp)):
+        return
+    known = loaded(site.definition) | set(parameters(site.definition)) | stored(site.definition)
+    found: list[tuple[ast.AST, Any]] = []
+    for other in body_of(site, model):
+        if isinstance(other, ast.Assign) and other is not model and isinstance(other.targets[0], ast.Name):
+            for old, new in _kin({target.id}, {other.targets[0].id})[:1] or [(target.id, other.targets[0].id)]:
+                changed = _suffixed(model.value, old, new, known)
+                if ast.dump(changed) != ast.dump(other.value) and _shape(changed) == _shape(other.value):
+                    found.append((other.value, changed))
+    if len(found) > 1:
+        shown = " and ".join(f"`{site.show(old)}`" for old, _ in found[:2])
+        says = f"{shown} are not made as `{first_line(model)}` is, each with the names of its own"
+        (old, new), *also = found
+        yield site.make(new, says, old=old, also=also)
+
+
+def _shape(node: ast.AST) -> list[type[ast.AST]]:
+    return [type(each) for each in walk(node)]
+
+
+def _suffixed(node: Any, old: str, new: str, known: set[str]) -> Any:
+    """Return an expression with names that end as one does made to end as another."""
+    swapped = {
+        each.id: each.id.removesuffix(old) + new
+        for each in walk(node)
+        if isinstance(each, ast.Name) and each.id.endswith(old) and each.id.removesuffix(old) + new in known
+    }
+    return Renamed(swapped).visit(copy.deepcopy(node))
+
+
+class Renamed(ast.NodeTransformer):
+    """Gives names other names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+
+
 def _kin(ours: set[str], others: set[str]) -> list[tuple[str, str]]:
     """Return the parts by which names differ that are alike otherwise: (mean, var) of running_mean and running_var."""
     found: dict[tuple[str, str], None] = {}
@@ -350,3 +399,91 @@ def _renamed(node: Any, old: str, new: str, known: set[str]) -> Any:
         elif isinstance(value, ast.AST):
             fields[name] = _renamed(value, old, new, known)
     return replaced(node, **fields) if fields else node
+
+
+@edit("changed-while-iterated", ast.For, rank=SURE)
+def changed_while_iterated(site: Site) -> Iterator[Made]:
+    """Yield a loop over a copy of what its body changes."""
+    node = site.node
+    name = getattr(node.iter, "id", "")
+    calls = (each for line in node.body for each in walk(line) if isinstance(each, ast.Call))
+    is_changed = any(getattr(each.func, "attr", "") in CHANGING and root_name(each.func) == name for each in calls)
+    gone = (each for line in node.body for each in walk(line) if isinstance(each, ast.Delete))
+    if name and (is_changed or any(root_name(target) == name for each in gone for target in each.targets)):
+        new = ast.Call(ast.Name("list", Load), [node.iter], [])
+        says = f"the loop goes over `{name}` while it changes `{name}`, so that it passes over entries"
+        yield site.make(new, says, "Go over a copy: `{new}`.", old=node.iter, adds=True)
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
+def result_dropped(site: Site) -> Iterator[Made]:
+    """Yield a name set to what a method gives back that changes nothing by itself."""
+    call = site.node.value
+    target = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    if not isinstance(target, ast.Name) or target.id in ("np", "self"):
+        return
+    value = site.value(target)
+    if value is not None and (value.kind == "text" or (value.kind == "array" and called(call) not in IN_PLACE)):
+        new = [ast.Assign([ast.Name(target.id, ast.Store())], call)]
+        says = f"`{{old}}` gives a new value back and leaves `{target.id}` as it is"
+        yield site.make(new, says, f"Write `{target.id} = {ast.unparse(call)}`.")
+
+
+@edit("entry-reset", ast.Assign, rank=USUAL)
+def entry_reset(site: Site) -> Iterator[Made]:
+    """Yield an entry of a dict that a loop sets anew in each round, kept or added to."""
+    node, target = site.node, site.node.targets[0]
+    table = site.value(target.value) if isinstance(target, ast.Subscript) else None
+    if table is None or table.kind != "dict" or not site.is_in_loop:
+        return
+    shown = site.show(target)
+    if isinstance(node.value, (ast.List, ast.Dict, ast.Set)) or getattr(node.value, "value", None) in (0, ""):
+        keep = ast.Call(ast.Attribute(target.value, "setdefault", Load), [target.slice, node.value], [])
+        says = f"`{{old}}` begins `{shown}` anew each time that its key comes"
+        yield site.make([ast.Expr(keep)], says, "Do it only where the key is new.", rank=LIKELY, adds=True)
+    else:
+        before = ast.Call(ast.Attribute(target.value, "get", Load), [target.slice, number(0)], [])
+        new = ast.Assign([target], ast.BinOp(before, ast.Add(), node.value))
+        says = f"each round replaces `{shown}`, which has to accumulate"
+        yield site.make([new], says, "Add to what is there: `{new}`.", adds=True)
+
+
+@edit("case-missing", ast.FunctionDef, rank=USUAL)
+def case_missing(site: Site) -> Iterator[Made]:
+    """Yield a function that first brings a number into range, or looks at what is empty by itself."""
+    first, held = site.definition.body[0], site.context.trace.held.get(site.function, {})
+    given = [(name, held[name]) for name in parameters(site.definition) if name in held]
+    for name, sample in given:
+        size = ast.Call(ast.Name("len", Load), [ast.Name(name, Load)], [])
+        for other, value in given if sample.kind == "sequence" and sample.shape != (0,) else ():
+            if value.kind == "number" and value.dtype == "i" and abs(value.value or 0) > sample.shape[0]:
+                load, store = ast.Name(other, Load), ast.Name(other, ast.Store())
+                says = f"`{other}` may be larger than `len({name})`"
+                wrapped = ast.Assign([store], ast.BinOp(load, ast.Mod(), size))
+                cut = ast.Assign([store], ast.Call(ast.Name("min", Load), [load, size], []))
+                for line in dict.fromkeys((first, site.definition.body[-1])):
+                    yield site.make([wrapped, line], says, "Write `{new}` first.", old=line, adds=True)
+                    yield site.make([cut, line], says, "Write `{new}` first.", old=line, adds=True)
+        if sample.kind in ("sequence", "dict", "array") and 0 in sample.shape:
+            for answer in (ast.List([], Load), ast.Constant(None), number(0), ast.Constant("")):
+                test = ast.UnaryOp(ast.Not(), ast.Name(name, Load))
+                says = f"an empty `{name}` needs a case of its own"
+                fix = f"Return `{ast.unparse(answer)}` for it first."
+                yield site.make([ast.If(test, [ast.Return(answer)], []), first], says, fix, old=first, adds=True)
+
+
+@edit("default-shared", ast.FunctionDef, rank=SURE)
+def default_shared(site: Site) -> Iterator[Made]:
+    """Yield an argument whose default is a new list or dict in each call."""
+    arguments, first = site.definition.args, site.definition.body[0]
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    for name, value in zip(reversed(names), reversed(arguments.defaults), strict=False):
+        if isinstance(value, (ast.List, ast.Dict)) and "." not in site.function:
+            kept = ast.Attribute(ast.Name(site.function, Load), "__defaults__", Load)
+            same = ast.Compare(ast.Name(name, Load), [ast.Is()], [ast.Name("each", Load)])
+            inner = ast.comprehension(ast.Name("each", ast.Store()), kept, [], 0)
+            test = ast.Call(ast.Name("any", Load), [ast.GeneratorExp(same, [inner])], [])
+            anew = ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], [])
+            says = f"`{name}={ast.unparse(value)}` is made once, so that every call goes on with the same one"
+            fix = f"Write `{name}=None`, and begin with `{ast.unparse(value)}` where it is None."
+            yield site.make([anew, first], says, fix, old=first, adds=True)

@@ -42,6 +42,7 @@ WHOLE = (ast.Return, ast.Assign, ast.AugAssign, ast.Tuple, ast.Dict, ast.AnnAssi
 WORDS = {ast.Add: "added", ast.Sub: "subtracted", ast.Mult: "a factor", ast.Div: "a divisor"}
 CURVED = ("tanh", "exp", "sigmoid", "cosh", "sinh", "sin", "cos", "erf", "log")
 MOST_TERMS = 14
+FEW = 4
 
 
 @edit("term-superfluous", ast.BinOp, rank=LIKELY)
@@ -58,7 +59,9 @@ def term_superfluous(site: Site) -> Iterator[Made]:
         return
     if isinstance(node.op, (ast.BitAnd, ast.BitOr, *WORDS, ast.MatMult, ast.Mod, ast.FloorDiv, ast.Pow)):
         power = "** " if isinstance(node.op, ast.Pow) else ""
-        yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`")
+        is_shift = called(site.parent) == "exp" and isinstance(node.op, ast.Sub)  # that keeps it from overflowing
+        rank = RARE if is_shift else LIKELY
+        yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`", rank=rank)
         if not isinstance(node.op, ast.Pow):
             rank = LIKELY if isinstance(node.op, (ast.Mult, ast.Add, ast.MatMult)) else USUAL
             yield site.make(node.right, f"`{site.show(node.left)}` is too much in `{{old}}`", rank=rank)
@@ -117,6 +120,39 @@ def term_missing(site: Site) -> Iterator[Made]:
 def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
     name = getattr(operand, "id", getattr(operand, "attr", "")).lower()
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and (name[:1] == "b" or "bias" in name)
+
+
+@edit("factor-missing", ast.Tuple, rank=USUAL)
+def factor_of_all(site: Site) -> Iterator[Made]:
+    """Yield a tuple of whole numbers of which each is multiplied by one that is at hand: indices without the stride."""
+    node = site.node
+    values = [site.value(each) for each in node.elts]
+    if (
+        not isinstance(site.parent, (ast.Assign, ast.Return))
+        or not 1 < len(values) < FEW
+        or node is not site.parent.value
+    ):
+        return
+    if not all(each is not None and each.kind == "number" and each.dtype == "i" for each in values):
+        return
+    for operand, sample in site.operands:
+        if sample.kind == "number" and sample.dtype == "i" and not any(is_same(operand, each) for each in node.elts):
+            is_unread = isinstance(operand, ast.Name) and operand.id in site.unread
+            elts = [ast.BinOp(each, ast.Mult(), operand) for each in node.elts]
+            says = f"the factor `{site.show(operand)}` is missing in `{{old}}`"
+            yield site.make(replaced(node, elts=elts), says, rank=LIKELY if is_unread else UNUSUAL, adds=True)
+
+
+@edit("index-of-pair", ast.Name, ast.Call, rank=USUAL)
+def index_of_pair(site: Site) -> Iterator[Made]:
+    """Yield `i // 2` where each place has a value of its own, and two neighbours share one."""
+    value, parent = site.value(), site.parent
+    is_part = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Mult, ast.Div))
+    if value is None or not is_part or value.dtype != "i" or len(value.shape) > 1 or site.is_callee:
+        return
+    if isinstance(getattr(site.node, "ctx", Load), ast.Load) and (value.shape or isinstance(site.node, ast.Name)):
+        says = "`{old}` differs in each place, and two neighbouring places share one value: `{new}`"
+        yield site.make(ast.BinOp(site.node, ast.FloorDiv(), number(2)), says, adds=True)
 
 
 @edit("size-missing", ast.BinOp, ast.Name, ast.Call, rank=UNUSUAL)

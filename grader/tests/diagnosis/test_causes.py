@@ -185,3 +185,26 @@ def test_a_known_mistake_whose_premise_is_untrue_is_not_told(stage: Stage) -> No
     assert causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), calls, mistakes=(known,))[0].id == "unbiased"
     found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w + b * 0"), calls, mistakes=(known,))
     assert found and all(each.id != "unbiased" for each in found)
+
+
+def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def _scaled(x, factor):
+        return x * factor
+
+
+    def affine(x, w, b):
+        top = x.max()
+        low = x.min()
+        return _scaled(x - low, top - low) @ w + b
+
+
+    def first(x, start):
+        return _scaled(x, start)
+    """
+    calls: list[Call] = [("affine", (X, W, B)), ("affine", (2 * X + 1, W, B))]
+    (cause,) = causes(stage, right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
+    assert (cause.function, cause.line) == ("affine", 11)

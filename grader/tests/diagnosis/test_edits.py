@@ -1,0 +1,235 @@
+"""Each sort of edit is found where the mistake is made: by id, function and line."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.course.stage import Stage
+from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.engine import Call, causes
+from grader.tests.diagnosis.test_causes import MANIFEST, RIGHT
+
+GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
+CASES: list[tuple[str, str, str, list[Call], int]] = [
+    (
+        "changed-while-iterated",
+        """
+        def first(values, gone):
+            values = list(values)
+            for each in list(values):
+                if each == gone:
+                    values.remove(each)
+            return values
+        """,
+        """
+        def first(values, gone):
+            values = list(values)
+            for each in values:
+                if each == gone:
+                    values.remove(each)
+            return values
+        """,
+        [("first", ([1, 1, 2, 3], 1)), ("first", ([4, 5, 5, 6, 5], 5)), ("first", ([7, 7, 7, 2], 7))],
+        3,
+    ),
+    (
+        "result-dropped",
+        """
+        def first(text, end):
+            text = text.lower()
+            return text + end
+        """,
+        """
+        def first(text, end):
+            text.lower()
+            return text + end
+        """,
+        [("first", ("Ab", "c")), ("first", ("XYZ", "!")), ("first", ("No", "Yes"))],
+        2,
+    ),
+    (
+        "entry-reset",
+        """
+        def count(words, size):
+            found = {}
+            for word in words:
+                found[word] = found.get(word, 0) + size
+            return found
+        """,
+        """
+        def count(words, size):
+            found = {}
+            for word in words:
+                found[word] = size
+            return found
+        """,
+        [("count", (["a", "b", "a"], 0.5)), ("count", (["c", "c", "c", "d"], 0.75)), ("count", (["c", "c"], 1.5))],
+        4,
+    ),
+    (
+        "index-for-entry",
+        """
+        def first(values, wanted):
+            for place in range(len(values)):
+                if values[place] == wanted:
+                    return place
+            return -1
+        """,
+        """
+        def first(values, wanted):
+            for place in range(len(values)):
+                if values[place] == wanted:
+                    return values[place]
+            return -1
+        """,
+        [("first", ([11, 12, 13, 14, 15], each)) for each in (12, 13, 14, 15)],
+        4,
+    ),
+    (
+        "default-shared",
+        """
+        def first(nested, flat=None):
+            flat = [] if flat is None else flat
+            for each in nested:
+                flat.append(each)
+            return flat
+        """,
+        """
+        def first(nested, flat=[]):
+            for each in nested:
+                flat.append(each)
+            return flat
+        """,
+        [("first", ([4, 5, 6, 7],)), ("first", ([1, 2, 3, 9],)), ("first", ([8, 5, 3],))],
+        2,
+    ),
+    (
+        "case-missing",
+        """
+        def first(items, steps):
+            steps = steps % len(items)
+            return items[-steps:] + items[:-steps]
+        """,
+        """
+        def first(items, steps):
+            return items[-steps:] + items[:-steps]
+        """,
+        [("first", ([1, 2, 3, 4], 7)), ("first", ([5, 6, 7], 8)), ("first", ([5, 6, 7, 1, 2], 13))],
+        2,
+    ),
+    (
+        "border-of-nothing",
+        """
+        def first(x, pad):
+            return x[pad : x.shape[0] - pad, pad : x.shape[1] - pad]
+        """,
+        """
+        def first(x, pad):
+            return x[pad:-pad, pad:-pad]
+        """,
+        [("first", (GRID, 0)), ("first", (GRID + 1, 0))],
+        2,
+    ),
+    (
+        "index-of-pair",
+        """
+        import numpy as np
+
+
+        def spread(length, size):
+            places = np.arange(length)[:, None]
+            pairs = np.repeat(np.arange(0, size, 2), 2)
+            return places * 10000 ** -(pairs / size)
+        """,
+        """
+        import numpy as np
+
+
+        def spread(length, size):
+            places = np.arange(length)[:, None]
+            columns = np.arange(size)
+            return places / 10000 ** (2 * columns / size)
+        """,
+        [("spread", (3, 6)), ("spread", (5, 8))],
+        7,
+    ),
+    (
+        "factor-missing",
+        """
+        def first(x, cache):
+            row, column, stride = cache
+            top, left = row * stride, column * stride
+            return x[top : top + 2, left : left + 2]
+        """,
+        """
+        def first(x, cache):
+            row, column, stride = cache
+            top, left = row, column
+            return x[top : top + 2, left : left + 2]
+        """,
+        [("first", (GRID, (1, 2, 2))), ("first", (GRID, (1, 1, 2)))],
+        3,
+    ),
+    (
+        "lines-likewise",
+        """
+        def both(x, w, b):
+            bi, bf, bo = b
+            o = x * w + bo
+            f = x * w + bf
+            i = x * w + bi
+            return o * f / i
+        """,
+        """
+        def both(x, w, b):
+            bi, bf, bo = b
+            o = x * w + bo
+            f = x * w + bo
+            i = x * w + bo
+            return o * f / i
+        """,
+        [("both", (GRID, 0.5, (1.0, 2.5, 0.25))), ("both", (GRID, 2.0, (0.5, 1.5, 0.75)))],
+        4,
+    ),
+    (
+        "name-confused",
+        """
+        def both(x, w, b):
+            top = x[0] * w + b
+            low = x[1] * w - b
+            return top / low
+        """,
+        """
+        def both(x, w, b):
+            top = x[0] * b + b
+            low = x[1] * b - b
+            return top / low
+        """,
+        [("both", (GRID, 0.5, 1.25)), ("both", (GRID + 1, 2.0, 0.75))],
+        2,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=RIGHT)
+    return small_course.stage
+
+
+@pytest.mark.parametrize(("id", "right", "wrong", "calls", "line"), CASES, ids=[case[0] for case in CASES])
+def test_an_edit_is_named_by_its_id_and_line(
+    stage: Stage, id: str, right: str, wrong: str, calls: list[Any], line: int
+) -> None:
+    found = causes(stage, right, textwrap.dedent(wrong), [calls])
+    assert [(each.id, each.function, each.line) for each in found] == [(id, calls[0][0], line)]
+
+
+def test_one_change_at_two_places_names_both_lines(stage: Stage) -> None:
+    _, right, wrong, calls, _ = next(case for case in CASES if case[0] == "name-confused")
+    (cause,) = causes(stage, right, wrong, [calls])
+    assert "line 2:" in cause.text and "in line 3 too" in cause.text
