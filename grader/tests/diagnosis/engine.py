@@ -17,6 +17,7 @@ from grader.diagnosis.runner import LocalRunner
 from grader.kinds import Kind
 from grader.outcome import Outcome
 from grader.sandbox.record import Name, Record, copied_value
+from grader.tests.diagnosis.reader import complaints
 
 Call = tuple[str, tuple[Any, ...]]
 
@@ -65,4 +66,6 @@ def causes(
     outcomes = [each.outcome for each in (*failed, *passed)]
     explainer.explained(outcomes, failed, passed)
     assert not explainer.problems
+    for each in explainer.causes:
+        assert not complaints(each.text, each.fix, text, stub, is_known=each.declared)
     return explainer.causes
