@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import types
 import warnings
 from collections.abc import Iterable, Sequence
@@ -59,7 +60,9 @@ class KnownMistakes:
         asked = {name for row in self.stage.criteria for name in row.functions}
         helpers = [name for name in names if name not in asked and not name.endswith(".__init__")]
         own = [name for name in names if name == mistake.replaces or name.startswith(f"{mistake.replaces}.")]
-        return mistake.premise.contradiction(module.functions[name] for name in (*own, *helpers)) is None
+        put = _put_in_place(module)
+        texts = [put.get(name, module.functions[name]) for name in (*own, *helpers)]
+        return mistake.premise.contradiction(texts) is None
 
     def matches(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> list[Match]:
         """Return the mistakes that explain failing calls of one function, those that explain most of them first.
@@ -171,3 +174,10 @@ class KnownMistakes:
                 exec(compile(each.source, f"<{each.id}>", "exec"), module.__dict__)
             self._modules[key] = module
         return self._modules[key]
+
+
+def _put_in_place(module: ModuleText) -> dict[str, ast.stmt]:
+    """Return the functions that a module assigns to other names, as `Layer.forward = scaled`, by these names."""
+    pairs = [(each.targets[0], each.value) for each in module.tree.body if isinstance(each, ast.Assign)]
+    named = {ast.unparse(target): getattr(value, "id", "") for target, value in pairs}
+    return {name: module.functions[other] for name, other in named.items() if other in module.functions}
