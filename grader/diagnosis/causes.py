@@ -242,7 +242,7 @@ class Explainer:
                 search = search.after(each.edit)
             self._search = search
             others = [each for each in left if each not in fixed]
-            more = search.fixed_by(others)
+            more = search.fixed_by(others, steps[-1].edit.function)
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
 
