@@ -341,8 +341,7 @@ def lines_likewise(site: Site) -> Iterator[Made]:
     if len(found) > 1:
         shown = " and ".join(f"`{site.show(old)}`" for old, _ in found[:2])
         says = f"{shown} are not made as `{first_line(model)}` is, each with the names of its own"
-        (old, new), *also = found
-        yield site.make(new, says, old=old, also=also)
+        yield site.make(found[0][1], says, old=found[0][0], also=found[1:])
 
 
 def _shape(node: ast.AST) -> list[type[ast.AST]]:
