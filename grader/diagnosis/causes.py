@@ -5,6 +5,7 @@ A function that others call comes before them: what puts it right may put their 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import types
 import warnings
@@ -165,12 +166,16 @@ class Explainer:
         return explained
 
     def _withdrawn(self, label: str, group: Sequence[Check], explained: set[Check]) -> set[Check]:
-        """Drop edits that explain less than they leave unexplained; return the calls that they explained."""
+        """Drop edits that explain less than they leave unexplained; return the calls that they explained.
+
+        Of answers without fractions many formulas give some: there an edit has to leave nothing.
+        """
         left = sum(each not in explained for each in group)
         dropped: set[Check] = set()
         for cause in [each for each in self.causes if not each.declared]:
             own = sum(each.label == label for each in cause.checks)
-            if own and own < LEFT * left:
+            is_sure = any(each.has_fractions for each in cause.checks)
+            if own and left and (not is_sure or own < LEFT * left):
                 self.causes.remove(cause)
                 dropped |= cause.checks
         return dropped
@@ -247,6 +252,8 @@ class Explainer:
                 winners = search.locally_right_first(check, trace, places, winners)
                 winners = search.with_effect(check, trace, winners)
                 chosen = accepted(winners, check, same, search, places, [each.edit for each in before])
+                if chosen is not None and any(_is_within(each.edit, chosen.edit) for each in before):
+                    return None  # the second edit takes the first away
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
                 if winners:
@@ -341,6 +348,14 @@ def _is_about(match: Match, cause: Cause) -> bool:
     labels = {each.label for each in match.checks}
     own = [each for each in cause.checks if each.label in labels]
     return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+
+
+def _is_within(one: Edit, other: Edit) -> bool:
+    """Say whether an edit stands in a line that another one replaces as a whole."""
+    olds = [old for old, _ in other.changes if isinstance(old, ast.stmt)]
+    return one.function == other.function and any(
+        old.lineno <= one.line <= (old.end_lineno or old.lineno) for old in olds
+    )
 
 
 def _is_against(match: Match, cause: Cause) -> bool:
