@@ -5,6 +5,7 @@ A function that others call comes before them: what puts it right may put their 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import types
 import warnings
@@ -127,7 +128,8 @@ class Explainer:
     def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> set[Check]:
         """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong.
 
-        Return the calls that these explained.
+        Return the calls that these explained. Of answers without fractions many formulas give some: there an edit has
+        to leave no call of its functions.
         """
         explained = {check for cause in self.causes for check in cause.checks}
         left = [each for each in failing if each not in explained]
@@ -135,7 +137,9 @@ class Explainer:
         for cause in [each for each in self.causes if not each.declared]:
             kinds = {each.kind for each in cause.checks}
             some = [each for each in left if each.kind in kinds]
-            if any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
+            labels = {each.label for each in cause.checks}
+            is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
+            if not is_sure or any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
                 dropped |= cause.checks
         return dropped
@@ -274,6 +278,8 @@ class Explainer:
                 winners = search.with_effect(check, trace, winners)
                 gate = Gate(check, same, checks, search, places, [each.edit for each in before])
                 chosen = gate.chosen(winners)
+                if chosen is not None and any(_is_within(each.edit, chosen.edit) for each in before):
+                    return None  # the second edit takes the first away
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
                 if winners:
@@ -377,6 +383,14 @@ def _is_about(match: Match, cause: Cause) -> bool:
     labels = {each.label for each in match.checks}
     own = [each for each in cause.checks if each.label in labels]
     return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+
+
+def _is_within(one: Edit, other: Edit) -> bool:
+    """Say whether an edit stands in a line that another one replaces as a whole."""
+    olds = [old for old, _ in other.changes if isinstance(old, ast.stmt)]
+    return one.function == other.function and any(
+        old.lineno <= one.line <= (old.end_lineno or old.lineno) for old in olds
+    )
 
 
 def _is_against(match: Match, cause: Cause) -> bool:

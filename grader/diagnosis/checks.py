@@ -120,6 +120,12 @@ class Check:
         )
 
     @cached_property
+    def has_fractions(self) -> bool:
+        """Whether the right answer holds numbers with a fraction, which few formulas give."""
+        parts = _numbers(self.right.result) if self.right.error is None else None
+        return any(bool((np.isfinite(each) & (np.mod(each, 1) != 0)).any()) for each in parts or ())
+
+    @cached_property
     def requests(self) -> list[list[Any]] | None:
         """The requests as they go over; None where a function of the test's is among them."""
         wanted = {each.target for each in self.records} - {0}

@@ -35,7 +35,8 @@ _probe_times, _probe_weights, _probe_ran = {{}}, {{}}, set()
 
 
 def {CLEAR}():
-    {LOG}[0].clear(), {LOG}[1].clear(), {LOG}[2].clear(), _probe_times.clear(), _probe_ran.clear()
+    {LOG}[:] = [[], {{}}, []]
+    _probe_times.clear(), _probe_ran.clear()
 
 
 def _probe_sums(array):

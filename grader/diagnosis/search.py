@@ -37,6 +37,7 @@ MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are loo
 MOST_TESTS = 4  # that are run whole where a call stays wrong
 MOST_STATEMENTS = 60  # the nearest to the fault
 FEW = 5  # edits that are told apart by what they change
+MOST_CODES = 200  # that are kept
 MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
 SMALLEST = 8  # nodes of what is looked for at several places
@@ -72,24 +73,38 @@ class Forms:
     module: ModuleText
     runner: Runner
     _placed: dict[str, Function] = field(default_factory=dict)
+    _plain: dict[str, Function] = field(default_factory=dict)
+    _codes: dict[int, tuple[Function, bytes]] = field(default_factory=dict)  # of what is put in place again and again
     _is_loaded: bool = False
 
     def put(self, definitions: Mapping[str, Function]) -> None:
         """Have the runner hold other definitions of functions; those that are not named are the module's own."""
         wanted = dict(definitions)
         for name in self._placed:
-            wanted.setdefault(name, Switched(self.module.functions[name], []).definition())
+            if name not in wanted:
+                if name not in self._plain:
+                    self._plain[name] = Switched(self.module.functions[name], []).definition()
+                wanted[name] = self._plain[name]
         changed = {name: node for name, node in wanted.items() if self._placed.get(name) is not node}
         self._placed = wanted
         if self._is_loaded:
             try:
-                for code in code_of(self.module, changed):
+                for code in [self._code(name, node) for name, node in changed.items()]:
                     self.runner.extend(code)
                 return
             except ValueError:
                 pass
         self.runner.load([compiled(self.module.whole(wanted))])
         self._is_loaded = True
+
+    def _code(self, name: str, node: Function) -> bytes:
+        """Return the code that puts a definition in place; the newest are kept: many come again."""
+        if id(node) not in self._codes:
+            made = code_of(self.module, {name: node})[0]
+            self._codes[id(node)] = node, made
+            if len(self._codes) > MOST_CODES:
+                self._codes.pop(next(iter(self._codes)))
+        return self._codes[id(node)][1]
 
 
 @dataclass
@@ -106,6 +121,7 @@ class Search:
     stated: Stated = field(default_factory=Stated)
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
     _reached: dict[str, set[str]] = field(default_factory=dict)
+    _probes: dict[tuple[str, ...], tuple[Probes, dict[str, Function]]] = field(default_factory=dict)
 
     def reached(self, label: str) -> set[str]:
         """Return the functions that a call of one may run."""
@@ -129,9 +145,13 @@ class Search:
         """Return what the learner's functions held in a call; None where that cannot be noted."""
         reached = dict.fromkeys(name for label in check.labels for name in self.module.reached(label))
         names = [name for name in reached if len(walk(self.module.functions[name])) < MOST_NODES]
-        probes = Probes(self.module, names)
+        key = tuple(names)
+        if key not in self._probes:
+            probes = Probes(self.module, names)
+            self._probes[key] = probes, probes.definitions()
+        probes, definitions = self._probes[key]
         try:
-            self.forms.put(probes.definitions())
+            self.forms.put(definitions)
         except (SyntaxError, RecursionError, RunnerGone):
             return None
         found = check.noted(self.runner)

@@ -68,6 +68,18 @@ def name_undefined(site: Site) -> Iterator[Made]:
             yield site.make(operand, says, rank=LIKELY if operand.attr == node.id else UNUSUAL)
 
 
+@edit("name-undefined", ast.AugAssign, rank=LIKELY)
+def target_undefined(site: Site) -> Iterator[Made]:
+    """Yield another name that is added to, for one that has no value."""
+    target = site.node.target
+    is_raising = site.statement is site.context.raising and site.context.error in ("NameError", "UnboundLocalError")
+    if is_raising and isinstance(target, ast.Name) and target.id not in site.names:
+        says = f"`{target.id}` has no value here; `{{name}}` is the name of what is meant"
+        for name in site.names:
+            new = replaced(site.node, target=ast.Name(name, ast.Store()))
+            yield site.make([new], says.replace("{name}", name))
+
+
 @edit("attribute-confused", ast.Attribute, rank=USUAL)
 def attribute_confused(site: Site) -> Iterator[Made]:
     """Yield `self.b` for `self.a`, and an argument for the attribute of its name."""

@@ -106,8 +106,12 @@ def operands_swapped(site: Site) -> Iterator[Made]:
 def comparison_wrong(site: Site) -> Iterator[Made]:
     """Yield another comparison: `<=` for `<`, `>` for `<`, `not in` for `in`."""
     node = site.node
+    value = site.value(node.left)
+    is_number = value is None or value.is_numeric
     for place, operator in enumerate(node.ops):
         for other in COMPARED[type(operator)]:
+            if isinstance(operator, ast.Eq) and other is not ast.NotEq and not is_number:
+                continue
             ops = [*node.ops[:place], other(), *node.ops[place + 1 :]]
             says = f"`{SIGNS[type(operator)]}` is used in `{{old}}` where `{SIGNS[other]}` is needed"
             rank = (

@@ -41,7 +41,7 @@ def border_of_nothing(site: Site) -> Iterator[Made]:
     """Yield what is left without a border of a width that may be 0: `x[p:-p]` is empty then."""
     node, array = site.node, site.value(site.node.value)
     parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-    bounds = [each.upper.operand if _ends_before(each) else None for each in parts]  # type: ignore[attr-defined]
+    bounds = [_before_end(each) for each in parts]
     widths = [site.value(each) for each in bounds if each is not None]
     if array is None or not any(each is not None and each.value == 0 for each in widths):
         return
@@ -60,9 +60,11 @@ def border_of_nothing(site: Site) -> Iterator[Made]:
     )
 
 
-def _ends_before(node: ast.AST) -> bool:
+def _before_end(node: ast.AST) -> ast.expr | None:
+    """Return how far before the end a slice ends, where that is no number that is written out."""
     upper = node.upper if isinstance(node, ast.Slice) else None
-    return isinstance(upper, ast.UnaryOp) and isinstance(upper.op, ast.USub) and number_in(upper) is None
+    is_counted = isinstance(upper, ast.UnaryOp) and isinstance(upper.op, ast.USub) and number_in(upper) is None
+    return upper.operand if is_counted and isinstance(upper, ast.UnaryOp) else None
 
 
 def _is_shape(node: ast.Subscript) -> bool:

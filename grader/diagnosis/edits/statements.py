@@ -15,6 +15,7 @@ from grader.diagnosis.trees import walk
 LOOPS = (ast.For, ast.While)
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 CHANGING = ("remove", "pop", "append", "insert", "extend", "clear", "add", "discard")
+GIVING_NONE = (*CHANGING, "sort", "reverse", "update", "append")
 IN_PLACE = ("sort", "fill", "resize", "partition", "itemset", "put", "setflags")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.AnnAssign)
 
@@ -341,8 +342,7 @@ def lines_likewise(site: Site) -> Iterator[Made]:
     if len(found) > 1:
         shown = " and ".join(f"`{site.show(old)}`" for old, _ in found[:2])
         says = f"{shown} are not made as `{first_line(model)}` is, each with the names of its own"
-        (old, new), *also = found
-        yield site.make(new, says, old=old, also=also)
+        yield site.make(found[0][1], says, old=found[0][0], also=found[1:])
 
 
 def _shape(node: ast.AST) -> list[type[ast.AST]]:
@@ -427,6 +427,16 @@ def result_dropped(site: Site) -> Iterator[Made]:
         new = [ast.Assign([ast.Name(target.id, ast.Store())], call)]
         says = f"`{{old}}` gives a new value back and leaves `{target.id}` as it is"
         yield site.make(new, says, f"Write `{target.id} = {ast.unparse(call)}`.")
+
+
+@edit("result-of-nothing", ast.Assign, rank=SURE)
+def result_of_nothing(site: Site) -> Iterator[Made]:
+    """Yield a method called by itself that changes its object and gives None back."""
+    call, value = site.node.value, site.value(site.node.value)
+    is_method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and called(call) in GIVING_NONE
+    if is_method and value is not None and value.kind == "none":
+        says = f"`.{called(call)}(…)` changes its object and gives None back, which `{{line}}` keeps"
+        yield site.make([ast.Expr(call)], says, "Write the call alone: `{new}`.")
 
 
 @edit("entry-reset", ast.Assign, rank=USUAL)

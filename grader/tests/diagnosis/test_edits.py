@@ -71,6 +71,42 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
         4,
     ),
     (
+        "result-of-nothing",
+        """
+        def first(values, end):
+            values = list(values)
+            values.sort()
+            return values[end:]
+        """,
+        """
+        def first(values, end):
+            values = list(values)
+            values = values.sort()
+            return values[end:]
+        """,
+        [("first", ([3, 1, 2, 8, 5], 1)), ("first", ([9, 8, 7, 6], 0)), ("first", ([4, 6, 5], 1))],
+        3,
+    ),
+    (
+        "name-undefined",
+        """
+        def total(values):
+            result = 0
+            for each in values:
+                result += each * 2
+            return result
+        """,
+        """
+        def total(values):
+            result = 0
+            for each in values:
+                results += each * 2
+            return result
+        """,
+        [("total", ([3.5, 1.25],)), ("total", ([9.5, 8.25, 7.5],)), ("total", ([4.5, 6.125],))],
+        4,
+    ),
+    (
         "index-for-entry",
         """
         def first(values, wanted):
@@ -233,3 +269,17 @@ def test_one_change_at_two_places_names_both_lines(stage: Stage) -> None:
     _, right, wrong, calls, _ = next(case for case in CASES if case[0] == "name-confused")
     (cause,) = causes(stage, right, wrong, [calls])
     assert "line 2:" in cause.text and "in line 3 too" in cause.text
+
+
+def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause(stage: Stage) -> None:
+    right = """
+    def first(values):
+        found = []
+        for each in values:
+            if each not in found:
+                found.append(each)
+        return found
+    """
+    wrong = "def first(values):\n    return sorted(set(values))\n"
+    calls: list[list[Call]] = [[("first", (values,))] for values in ([3, 1], [5, 5, 4], [2, 9, 1, 9])]
+    assert causes(stage, right, wrong, calls) == []
