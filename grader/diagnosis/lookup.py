@@ -25,6 +25,7 @@ FARTHEST = 6  # nodes by which two expressions may differ
 DEEPEST = 3  # names that stand for one another
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
+ALONE = "`{old}` alone is used where more is needed"
 
 
 @dataclass
@@ -86,7 +87,8 @@ class Lookup:
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
             says = f"`{site.show(old)}` is used where `{ast.unparse(new)}` is needed"
             if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
-                says = VAGUE.replace("{old}", site.show(old))
+                is_part = any(is_equal(each, old) for each in walk(new))
+                says = (ALONE if is_part else VAGUE).replace("{old}", site.show(old))
             fix = f"Write `{ast.unparse(new)}`."
             rank = LIKELY if distance <= 2 else USUAL
             yield Edit(

@@ -1,6 +1,8 @@
 """The edits that are tried in a learner's lines, by what they change. Begin with `base.py`.
 
 An edit is added in one file: a generator with `@edit(id, node types, rank=…)` that yields `site.make(new, says, fix)`.
+A name that it writes of its own, such as `keepdims`, stands there in quotation marks: no other name passes that neither
+the learner nor the README or the stub states. What it says names no formula of what to write; the fix does.
 """
 
 from grader.diagnosis.edits import calls, constants, names, numerics, operators, shapes, slices, statements, terms
