@@ -15,6 +15,7 @@ SEEDS = (1, 2)  # further on, with which a test has to pass as well
 MOST_SEEDED = 6  # edits that are tried with other inputs
 OF_DTYPE = frozenset(("whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
+MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
 
@@ -69,7 +70,8 @@ def _is_constant(edit: Edit) -> bool:
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
-    if check.says_little and (own + found.kept < EVIDENCE or found.answers < SEVERAL):
+    least = EVIDENCE if own > 1 else MORE
+    if check.says_little and (own + found.kept < least or found.answers < SEVERAL):
         return False
     if found.edit.rank >= UNUSUAL and own + found.kept < EVIDENCE:
         return False

@@ -241,10 +241,15 @@ def key_missing(site: Site) -> Iterator[Made]:
     ]
     for table, sample in site.names.items():
         if sample.kind == "dict":
-            forms.append(ast.Subscript(ast.Name(table, Load), name, Load))
+            entry = ast.Subscript(ast.Name(table, Load), name, Load)
+            forms += [entry, ast.Tuple([ast.UnaryOp(ast.USub(), entry), name], Load)]
     for form in forms:
         key = ast.keyword("key", ast.Lambda(item, form))
-        says = "`{old}` compares the elements themselves" if "key" not in given else "the key of `{old}` is another"
+        says = (
+            "`{old}` compares the elements themselves"
+            if "key" not in given
+            else "the key in `{old}` orders the elements otherwise than needed"
+        )
         yield site.make(replaced(node, keywords=[*others, key]), says, adds="key" not in given)
 
 

@@ -80,7 +80,8 @@ def sign_wrong(site: Site) -> Iterator[Made]:
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
-        rank = LIKELY if value.is_real else UNUSUAL
+        is_key = isinstance(site.parent_of(site.parent), ast.Lambda) or isinstance(site.parent, ast.Lambda)
+        rank = LIKELY if value.is_real or is_key else UNUSUAL
         yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
 
 
