@@ -29,6 +29,7 @@ MOST_TESTS = 3  # of which the calls are looked at with another seed, until one 
 MOST_WATCHED = 8  # calls in which an edit is watched
 OF_DTYPE = frozenset(("whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
+MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
 UNDEFINED = ("NameError", "UnboundLocalError")
@@ -200,7 +201,8 @@ def _is_constant(edit: Edit) -> bool:
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
-    if check.says_little and (own + found.kept < EVIDENCE or found.answers < SEVERAL):
+    least = EVIDENCE if own > 1 else MORE
+    if check.says_little and (own + found.kept < least or found.answers < SEVERAL):
         return False
     if found.edit.rank >= UNUSUAL and own + found.kept < EVIDENCE:
         return False

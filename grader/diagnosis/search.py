@@ -42,7 +42,9 @@ MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
 SMALLEST = 8  # nodes of what is looked for at several places
 SAME_VALUE = frozenset(("copy-missing", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated"))
-ALSO_ALIKE = frozenset(("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair"))
+ALSO_ALIKE = frozenset(
+    ("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair", "exponent-unshifted")
+)
 
 Ring = tuple[int, list[tuple[int, Edit]]]  # the least that an edit of it costs, and the edits with their costs
 Kept = Callable[[Callable[[str], bool], int, str], Sequence[Check]]  # right calls that lead to some function
@@ -274,7 +276,8 @@ class Search:
         if not rights or not places.origins:
             return None
         context = self.context(check, trace, places.raising)
-        for origin in places.origins[:MOST_ORIGINS]:
+        origins = [each for each in places.origins if not isinstance(each, (ast.Tuple, ast.List, ast.Dict))]
+        for origin in origins[:MOST_ORIGINS]:
             function = trace.probes.within[id(origin)]
             whole, statement = self._outermost(origin, function)
             inside = {id(each) for each in walk(whole)}
@@ -459,7 +462,8 @@ class Groups:
         for cost, edit in found:
             (old, new), *more = edit.changes
             text = self._text(edit.function, old, module)
-            is_one = isinstance(new, ast.expr) and not more and (not edit.adds or edit.id in ALSO_ALIKE)
+            is_kind = edit.id in ALSO_ALIKE or not (edit.adds or edit.id == "number-wrong")
+            is_one = isinstance(new, ast.expr) and not more and is_kind
             if not text or not is_one:
                 continue
             parent = module.parents_of(edit.function).get(id(old))

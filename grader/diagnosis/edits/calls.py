@@ -94,6 +94,11 @@ def argument_superfluous(site: Site) -> Iterator[Made]:
         yield site.make(replaced(node, args=node.args[:-1]), f"`{site.show(node.args[-1])}` is too much in `{{old}}`")
 
 
+def words(axis: ast.expr) -> str:
+    """Return an axis as it is told."""
+    return f"`{axis.id}`" if isinstance(axis, ast.Name) else f"axis {ast.unparse(axis)}"
+
+
 @edit("axis-missing", ast.Call, rank=LIKELY)
 def axis_missing(site: Site) -> Iterator[Made]:
     """Yield a reduction along an axis where it runs over all of the array."""
@@ -108,9 +113,11 @@ def axis_missing(site: Site) -> Iterator[Made]:
     sample = site.value(array)
     axes = range(len(sample.shape)) if sample is not None and len(sample.shape) > 1 else ()
     keeps = any(each.arg == "keepdims" for each in node.keywords)
-    for axis in [each - len(axes) if each == len(axes) - 1 else each for each in axes]:
-        more = [*node.keywords, ast.keyword("axis", number(axis))]
-        says = f"`{name}` runs over all of `{site.show(array)}`, and is needed along axis {axis}"
+    given = [ast.Name(each, Load) for each in parameters(site.definition) if "axis" in each]
+    forms = [*given, *(number(each - len(axes) if each == len(axes) - 1 else each) for each in axes)]
+    for axis in forms if axes else ():
+        more = [*node.keywords, ast.keyword("axis", axis)]
+        says = f"`{name}` runs over all of `{site.show(array)}`, and is needed along {words(axis)}"
         yield site.make(replaced(node, keywords=more), says, adds=True)
         if not keeps and name in KEEPING:
             kept = [*more, ast.keyword("keepdims", ast.Constant(True))]
@@ -241,10 +248,15 @@ def key_missing(site: Site) -> Iterator[Made]:
     ]
     for table, sample in site.names.items():
         if sample.kind == "dict":
-            forms.append(ast.Subscript(ast.Name(table, Load), name, Load))
+            entry = ast.Subscript(ast.Name(table, Load), name, Load)
+            forms += [entry, ast.Tuple([ast.UnaryOp(ast.USub(), entry), name], Load)]
     for form in forms:
         key = ast.keyword("key", ast.Lambda(item, form))
-        says = "`{old}` compares the elements themselves" if "key" not in given else "the key of `{old}` is another"
+        says = (
+            "`{old}` compares the elements themselves"
+            if "key" not in given
+            else "the key in `{old}` orders the elements otherwise than needed"
+        )
         yield site.make(replaced(node, keywords=[*others, key]), says, adds="key" not in given)
 
 

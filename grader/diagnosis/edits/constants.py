@@ -13,6 +13,7 @@ AXES = ("axis", "axes", "axis1", "axis2")
 OTHER = "`{old}` is used where `{new}` is needed"
 FACTORS = (2, 0.5, 10, 0.1, 100, 0.01)
 HALF = 0.5
+SMALLEST = 1e-3  # below it a number only keeps others away from 0, and its sign is no mistake
 
 
 def is_axis(site: Site) -> bool:
@@ -43,7 +44,7 @@ def number_wrong(site: Site) -> Iterator[Made]:
         return
     for each in dict.fromkeys(likely):
         yield site.make(number(kind(each)), OTHER, rank=LIKELY)
-    if value:
+    if abs(value) > SMALLEST:
         yield site.make(number(-value), OTHER, rank=LIKELY)
     stated = [each for each in sorted(site.context.constants) if each not in (*likely, value, -value)]
     for other in stated[:16]:

@@ -80,7 +80,8 @@ def sign_wrong(site: Site) -> Iterator[Made]:
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
-        rank = LIKELY if value.is_real else UNUSUAL
+        is_key = isinstance(site.parent_of(site.parent), ast.Lambda) or isinstance(site.parent, ast.Lambda)
+        rank = LIKELY if value.is_real or is_key else UNUSUAL
         yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
 
 
@@ -93,7 +94,7 @@ def term_missing(site: Site) -> Iterator[Made]:
     if not isinstance(site.parent, OUTER) or (isinstance(site.parent, ast.Call) and len(site.parent.args) > 2):
         return
     is_whole = isinstance(site.parent, WHOLE)
-    own = {ast.dump(each) for each in walk(node) if isinstance(each, ast.expr)}
+    own = {ast.dump(each) for each in (node, *(vars(node).get(side) for side in ("left", "right"))) if each is not None}
     some = 0
     for operand, sample in site.operands:
         if not sample.is_numeric or ast.dump(operand) in own or not fits(value.shape, sample.shape, value.shape):
@@ -289,7 +290,7 @@ def step_missing(site: Site) -> Iterator[Made]:
             yield site.make(named(function, site.node), f"`{function}` of `{{old}}` is needed", adds=True)
 
 
-@edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
+@edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=RARE)
 def own_step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function of the module, or one that is passed, taken of it."""
     value = site.value()
