@@ -55,7 +55,9 @@ class Gate:
         standing = [each for each in winners if _explains_enough(each, self.check, peers)]
         standing = [each for each in standing if self._is_stated(each.edit) and not _is_constant(each.edit)]
         if self.before:  # of two edits at once there are many: both have to be usual, and to put several calls right
-            is_usual = all(each.rank <= USUAL for each in self.before)
+            is_usual = all(
+                each.rank <= USUAL and self._is_stated(each) and not _is_constant(each) for each in self.before
+            )
             standing = [each for each in standing if is_usual and each.edit.rank <= USUAL and len(each.fixed) >= FEW]
         if self.check.kind == "dtype":
             standing = [each for each in standing if each.edit.id in OF_DTYPE]

@@ -150,3 +150,15 @@ def test_a_call_that_goes_wrong_in_another_line_is_another_fault(stage: Stage) -
     failing: list[Call] = [("f", (factor * X, "sum")) for factor in (1, 2, 3)]
     found = told(stage, right, wrong, [failing, [("f", (X, "mean"))]])
     assert ("operator-confused", 6) in found
+
+
+def test_the_first_of_two_edits_brings_in_nothing_that_nobody_states(stage: Stage) -> None:
+    right = """
+    def f(x, y):
+        scale = x.max() * 7.25
+        total = (x + y).sum()
+        return total, scale
+    """
+    wrong = right.replace("7.25", "3").replace("x + y", "x - y")
+    calls: list[Call] = [("f", (X, X[:1])), ("f", (2 * X + 1, X)), ("f", (X + 0.5, 3 * X))]
+    assert told(stage, right, wrong, [calls]) == []
