@@ -82,6 +82,8 @@ class Explainer:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
             direct = self._direct(failed)
+            wrong = {each.criterion for each in outcomes if each.status != "passed"}  # a verdict tells no other row's
+            self.mistakes = [each for each in self.mistakes if each.criterion in wrong]
             self._explain(checks, direct)
         return [self._with_cause(each, direct) for each in outcomes]
 

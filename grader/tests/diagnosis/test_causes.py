@@ -208,3 +208,10 @@ def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage
     calls: list[Call] = [("affine", (X, W, B)), ("affine", (2 * X + 1, W, B))]
     (cause,) = causes(stage, right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
     assert (cause.function, cause.line) == ("affine", 11)
+
+
+def test_a_known_mistake_of_a_row_that_passes_gives_way_to_an_edit(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "another-row", "affine", "The bias is missing.", "Add b.", source)
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    assert [(each.id, each.function, each.line) for each in found] == [("term-missing", "affine", 5)]
