@@ -169,7 +169,8 @@ def spoken(
         found = next((each for each in board.first.failures if each.diagnosis), None)
         if found is not None and found.diagnosis is not None:
             where = found.where
-            place = place_lines(f"{where.file}:{where.line}", where.text, look) if where is not None else []
+            is_new = where is not None and where not in [each.where for each in known.failures]
+            place = place_lines(f"{where.file}:{where.line}", where.text, look) if where and is_new else []
             return [*lines, *paragraph(found.diagnosis.text, look), *place]
         is_over = board.since is None and board.first.status == "failed" and decided is not None
         said = next(filter(None, map(no_cause, board.first.failures)), NO_CAUSE)

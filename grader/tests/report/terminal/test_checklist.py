@@ -197,7 +197,7 @@ def test_a_command_is_never_broken(width: int) -> None:
     for command in ("`grader check s01 --seed 5`", "`grader start s02`", "`grader show s01`"):
         assert any(command in line for line in lines)
     assert max(map(len, lines)) <= width
-    parts = ["more help: grader hint s01 dot-product", f"again with these inputs: {'grader check s01 --seed 5' * 3}"]
+    parts = ["more help: grader hint s01 dot-product", f"same inputs again: {'grader check s01 --seed 5' * 3}"]
     shown = [line.plain.strip() for line in side_by_side(parts, Look(width))]
     assert shown[-1] == parts[1].partition(": ")[2]
 
