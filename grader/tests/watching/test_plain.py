@@ -69,7 +69,7 @@ def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> No
     assert plain.told(plain.judged(failing)).splitlines() == ["    This is the square."]
     plain.told(Saved(plain.first.module_path))
     plain.told(Glimpsed(2, ahead))
-    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\n"
+    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\nThe cause is being looked for.\n"
     better = verdict(plain.first, "passed", "failed")
     assert plain.told(plain.judged(better)).startswith("s01 · Numbers: 1 of 2 rows pass.\nFirst: quadruple is right")
     assert "0 of 2 rows pass." in plain.told(plain.judged(failing))  # each check begins anew
