@@ -190,7 +190,7 @@ def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
 def _same_lines(others: list[CriterionResult], causes: Mapping[str, str], style: Style) -> list[Text]:
     """Name the rows that fail by nothing but causes which are told already."""
     names = [result.id for result in others if _is_explained(result, causes)]
-    return paragraph(f"By the same cause: {all_of(names)}.", style.look) if names else []
+    return paragraph(f"By the same cause: {all_of(names)}.", style.look, indent=0) if names else []
 
 
 def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:

@@ -183,7 +183,7 @@ def test_one_cause_of_several_rows_is_told_once() -> None:
     text = shown(failing(FAILURE), merge, verbose=True)
     assert text.count(DIAGNOSIS.text) == 1 and "    By the same cause as split-heads.\n    merge()\n" in text
     text = shown(failing(FAILURE), merge)
-    assert "    By the same cause: merge-heads.\n" in text and "more row" not in text
+    assert "\nBy the same cause: merge-heads.\n" in text and "more row" not in text
     text = shown(failing(FAILURE), replace(merge, failures=(*merge.failures, other(1))))
     assert "By the same cause" not in text and "1 more row does not pass" in text
     assert DIAGNOSIS.text in shown(failing(FAILURE), merge, only="merge-heads")
