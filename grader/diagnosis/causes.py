@@ -156,6 +156,10 @@ class Explainer:
             self.causes.append(cause)
             explained |= cause.checks
             searched = [each for each in searched if each not in explained]
+        refused = [each for each in group if each.is_refusal and each in shown]
+        known_refusal = _the_one(known.matches(refused, checks, self._labels - {label}), refused) if refused else None
+        if known_refusal is not None:  # it says more than that nothing was refused
+            explained |= self._take_known(known_refusal, left, known)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
             explained |= self._take_known(match, left, known)
             more = known.pair(match, [each for each in waiting if each not in explained])
@@ -316,7 +320,7 @@ class Explainer:
     def _with_cause(self, outcome: Outcome, direct: Mapping[str, Diagnosis]) -> Outcome:
         own = [(cause, check) for cause in self.causes for check in cause.checks if check.outcome.test == outcome.test]
         shown = direct.get(outcome.test)
-        if shown is not None and shown.mistake in REFUSED:
+        if shown is not None and shown.mistake in REFUSED and not any(cause.declared for cause, _ in own):
             return replace(outcome, explains=(shown,))
         if own:
             first = min(own, key=lambda pair: (pair[0].criterion != outcome.criterion, len(pair[1].records)))[0]
