@@ -95,7 +95,7 @@ def test_known_mistakes_are_told_below_full_feedback(course: SmallCourse) -> Non
         ''',
     )  # fmt: skip
     for level in ("full", "hint"):
-        found = grading.grade(course.course, course.stage, handed_in(course), Options(3, "process", feedback=level))  # type: ignore[arg-type]
+        found = grading.grade(course.course, course.stage, handed_in(course), Options(3, "process", feedback=level))
         (first, *_) = causes(found)["double"]
         assert first is not None and (first.mistake, first.declared) == ("added", True)
 
