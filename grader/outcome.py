@@ -29,6 +29,9 @@ class Diagnosis:
     line: int = 0
 
 
+SEARCH = "the search for a cause"  # how the reason begins for which a search came to no end
+
+
 @dataclass(frozen=True)
 class Call:
     """One call of a learner's function or method, and the seconds that it took, as the learner's process says."""
@@ -65,10 +68,11 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Where:
-    """A place in the learner's own file."""
+    """A place in the learner's own file, and the text of that line."""
 
     file: str
     line: int
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,9 @@ class Outcome:
     """One test: which row it belongs to, how it ended, and what to tell about it.
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
-    the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
-    explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
+    the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why the
+    cause is not known, where the search for it or another explanation came to no end; kind is one of KINDS, or empty
+    where the test's marks name none, or several;
     called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
     help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave;
     pattern is the line of the message that says what its numbers look like;

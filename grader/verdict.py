@@ -15,7 +15,7 @@ from grader.submission.source import Problem
 from grader.submission.used import Use
 from grader.waiting import Before, Reaches, before, held_up_by
 
-SCHEMA = 2
+SCHEMA = 3
 SOURCE = "the source"  # stands for a test where the module's text is what fails a row
 # Ends that say where a test stopped, and not in which function: one that calls another may have stopped there.
 ABRUPT: tuple[Status, ...] = ("crashed", "timed_out", "over_limit")
@@ -101,15 +101,17 @@ def decide(
 ) -> Verdict:
     """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end.
 
+    Where run.only names a row, it is the only one of the verdict; the others are read as far as their tests were run.
     refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found. reaches
     holds for each function those that it leads to in the module's text.
     """
     wanted = list(expected)
     by_test = _explained(outcomes, {row for _, row, _ in wanted})
     rows: list[CriterionResult] = []
-    # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
-    standing = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
-    for criterion in (each for each in stage.criteria if run.only in (None, each.id)):
+    # Of rows that were not run nothing is known, so that the one that was asked for waits for none of them.
+    known = {criterion.id for criterion in stage.criteria} if run.only is None else {row for _, row, _ in wanted}
+    standing = {criterion.id for criterion in stage.criteria} - known - {run.only}
+    for criterion in (each for each in stage.criteria if each.id in known | {run.only}):
         tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
         found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
         if problem is None:
@@ -124,6 +126,7 @@ def decide(
             standing.add(criterion.id)
     rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
     rows = [_blaming_none_that_waits(row, rows) for row in rows]
+    rows = [row for row in rows if run.only in (None, row.id)]
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
     whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults, passes=stage.passes)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +20,16 @@ from grader.progress.grading import no_run
 from grader.report.terminal import screen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.text import Text
+
     from grader.commands.classroom import Signing
     from grader.commands.publishing import Press
     from grader.course.stage import Feedback, Stage
     from grader.progress.actions import GradingRequest, Workspace
+    from grader.report.terminal.checklist import Style
+    from grader.report.terminal.screen import Ticker
     from grader.verdict import Verdict
 
 ALL_PASS, SOME_DO_NOT, WAITS, FAULT = 0, 1, 3, 4
@@ -65,8 +73,13 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
         _expect_hidden(stage, request, telling)
+        again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
+        shows = not telling.press.takes_stdout
+        page = Page(again, telling.verbose, telling.row, foreign)
+        request = replace(request, row=telling.row, feedback=telling.feedback)
         with screen.ticking(stage.id) as tick:
-            verdict = actions.check(workspace, stage, request, tick)
+            ahead = page.ahead(tick, partial(_shown, stage, telling=telling)) if shows else None
+            verdict = actions.check(workspace, stage, request, tick, ahead)
     except UsageError:
         raise
     except StageLocked as why:
@@ -79,9 +92,8 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
         )
         raise
     (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
-    if not telling.press.takes_stdout:
-        again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
-        _print(verdict, again, telling.verbose, telling.row, fix=foreign)
+    if shows:
+        page.show(verdict)
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
@@ -134,10 +146,11 @@ def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
         raise UsageError(message, "`grader check` grades what you have written.")
     stage = workspace.course.find(example.stage)
     shown = None if row is None else stage.asked(row).id
-    request = replace(request, submission=workspace.course.root / example.file, ours=True)
+    request = replace(request, submission=workspace.course.root / example.file, ours=True, row=shown)
+    page = Page("grader demo", verbose, shown, fix=True)
     with screen.ticking(stage.id) as tick:
-        verdict = actions.check(workspace, stage, request, tick)
-    _print(verdict, "grader demo", verbose, shown, fix=True)
+        verdict = actions.check(workspace, stage, request, tick, page.ahead(tick, lambda found: found))
+    page.show(verdict)
     screen.say(DEMO_NOTE.format(file=verdict.run.label, first=workspace.course.stages[0].id))
     return FAULT if verdict.grader_fault else 0
 
@@ -185,10 +198,47 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
     return replace(empty, faults=(said,))
 
 
-def _print(verdict: Verdict, again: str, verbose: bool, row: str | None, fix: bool) -> None:
-    from grader.report.terminal.checklist import Style, verdict_lines
+class Page:
+    """What a check prints of one stage: the checklist, on a terminal as soon as it is known, and then what was found.
 
-    screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose, row, fix)))
+    again is the command that repeats the run, row the only row to show; fix tells what to write in place of a fault.
+    """
+
+    def __init__(self, again: str, verbose: bool, row: str | None, fix: bool) -> None:
+        self._options = again, verbose, row, fix
+        self._printed: list[Text] | None = None
+
+    def ahead(self, tick: Ticker | None, shown: Callable[[Verdict], Verdict]) -> Callable[[Verdict], None] | None:
+        """Return what prints the checklist while the cause of what fails is looked for; None where nobody watches."""
+        if tick is None or not sys.stdout.isatty():
+            return None
+
+        def decided(verdict: Verdict) -> None:
+            tick.clear()
+            self._print_checklist(shown(verdict))
+            tick.search()
+
+        return decided
+
+    def show(self, verdict: Verdict) -> None:
+        """Print what is not printed yet; the checklist again where it has become another."""
+        from grader.report.terminal.checklist import found_lines
+
+        self._print_checklist(verdict)
+        screen.show(found_lines(verdict, self._style()))
+
+    def _print_checklist(self, verdict: Verdict) -> None:
+        from grader.report.terminal.checklist import checklist_lines
+
+        lines = checklist_lines(verdict, self._style())
+        if lines != self._printed:
+            screen.show(lines)
+        self._printed = lines
+
+    def _style(self) -> Style:
+        from grader.report.terminal.checklist import Style
+
+        return Style(screen.look(), *self._options)
 
 
 def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:

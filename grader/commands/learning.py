@@ -30,11 +30,17 @@ def open_here(key_file: Path | None = None) -> Workspace:
     return workspace
 
 
-def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
+def hint(
+    stage: AnyStage = None,
+    criterion: RowName = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Show at once what to write in place of the fault that the check named.")
+    ] = False,
+) -> None:
     """Help with one row, a step further each time.
 
-    First comes what to do about the cause that the last check named, then
-    three hints: a question, the idea, almost the answer.
+    There are three hints: a question, the idea, almost the answer. Last comes
+    what to write in place of the fault, where the check named one.
     Without CRITERION it is the first row that a check finds not passed.
     """
     from grader.progress.hints import next_hint
@@ -44,7 +50,7 @@ def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
 
     workspace = open_here()
     target, criterion = stage_and_row(workspace, stage, criterion)
-    found = next_hint(workspace, target, criterion)
+    found = next_hint(workspace, target, criterion, fix)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:

@@ -29,9 +29,9 @@ from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
 from grader.diagnosis.search import Found, Search
 from grader.diagnosis.stated import known_to
-from grader.outcome import Diagnosis, Outcome
+from grader.outcome import SEARCH, Diagnosis, Outcome
 
-CUT = "the search for a cause was cut short by its far bound of wall time"
+CUT = f"{SEARCH} was cut short: it took longer than its far bound of time"
 MOST_CAUSES = 8  # edits that are looked for in one module
 MOST_TOGETHER = 3  # edits that one call needs
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
@@ -71,6 +71,7 @@ class Explainer:
     rights: Mapping[str, types.ModuleType]  # right modules by their texts, the reference first
     runner: Runner | None
     stub_text: str = ""
+    asked: tuple[str, ...] = ()  # criteria that get a full share of the trials, as the first that fails does
     problems: dict[str, str] = field(default_factory=dict)  # by criterion
     causes: list[Cause] = field(default_factory=list)
     _search: Search | None = None
@@ -110,19 +111,22 @@ class Explainer:
         left = list(checks.failing)
         self._labels = frozenset(each.label for each in left)
         budgets: dict[str, Budget] = {}
-        for label in self._order(left):
+        order = self._order(left)
+        full = {*self.asked, *self._first_to_fail(left, order)}
+        for label in order:
             group = [each for each in left if each.label == label]
             if not group:
                 continue
-            budget = budgets.setdefault(group[0].criterion, Budget(SHARE if budgets else FULL))
-            if sum(each.spent for each in budgets.values()) > IN_ALL:
+            row = group[0].criterion
+            budget = budgets.setdefault(row, Budget(FULL if row in full else SHARE))
+            if row not in full and sum(each.spent for name, each in budgets.items() if name not in full) > IN_ALL:
                 budget.left = 0
             try:
                 explained = self._of_function(label, group, left, checks, known, direct, budget)
             except RunnerGone:
                 explained = set()
             except Exception as error:  # of values that a learner's process chose, or of a change that cannot be made
-                self.problems[group[0].criterion] = f"{type(error).__name__}: {error}"[:300]
+                self.problems[row] = f"{SEARCH} failed: {type(error).__name__}: {error}"[:300]
                 explained = set()
             left = [each for each in left if each not in explained]
         self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
@@ -165,6 +169,11 @@ class Explainer:
         first = [each.lineno for each in places.origins if places.known]
         return cause.line in first if first else True
 
+    def _first_to_fail(self, left: Sequence[Check], order: Sequence[str]) -> set[str]:
+        """Return the criterion that fails first in the checklist, and that of the function that is explained first."""
+        failing = [row.id for row in self.stage.criteria if any(each.criterion == row.id for each in left)]
+        return {*failing[:1], *(each.criterion for label in order[:1] for each in left if each.label == label)}
+
     def _of_function(
         self, label: str, group: Sequence[Check], left: Sequence[Check], checks: Checks,
         known: KnownMistakes, direct: Mapping[str, Diagnosis], budget: Budget,
@@ -195,6 +204,10 @@ class Explainer:
             self.causes.append(cause)
             explained |= cause.checks
             searched = [each for each in searched if each not in explained]
+        refused = [each for each in group if each.is_refusal and each in shown]
+        known_refusal = _the_one(known.matches(refused, checks, self._labels - {label}), refused) if refused else None
+        if known_refusal is not None:  # it says more than that nothing was refused
+            explained |= self._take_known(known_refusal, left, known)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
             explained |= self._take_known(match, left, known)
             more = known.pair(match, [each for each in waiting if each not in explained])
@@ -352,14 +365,11 @@ class Explainer:
     def _with_cause(self, outcome: Outcome, direct: Mapping[str, Diagnosis]) -> Outcome:
         own = [(cause, check) for cause in self.causes for check in cause.checks if check.outcome.test == outcome.test]
         shown = direct.get(outcome.test)
-        if shown is not None and shown.mistake in REFUSED:
+        if shown is not None and shown.mistake in REFUSED and not any(cause.declared for cause, _ in own):
             return replace(outcome, explains=(shown,))
         if own:
             first = min(own, key=lambda pair: (pair[0].criterion != outcome.criterion, len(pair[1].records)))[0]
-            where = outcome.where
-            if where is not None and first.line:  # the line of the fault, not that of the function
-                where = replace(where, line=first.line)
-            return replace(_without_pattern(outcome), explains=(first.diagnosis,), where=where)
+            return replace(_without_pattern(outcome), explains=(first.diagnosis,))
         if shown is not None:
             return replace(_without_pattern(outcome), explains=(shown,))
         if outcome.status == "failed" and self.runner is not None and self.runner.was_cut:

@@ -162,12 +162,16 @@ class Check:
         return found
 
     def scores(self, runner: Runner, groups: Sequence[Sequence[int]], steps: int = STEPS) -> list[tuple[int, int]]:
-        """Return of each group of changes how many requests, and how many values of them, are answered rightly."""
+        """Return of each group of changes how many requests, and how many values of them, are answered rightly.
+
+        Where one of them hangs, those that are left go over one by one: together they would hang once for each.
+        """
         found: list[tuple[int, int]] = []
+        requests, is_together = self.requests, True
         while len(found) < len(groups):
-            requests = self.requests
-            told = None if requests is None else runner.attempt(groups[len(found) :], requests, steps)
+            told = runner.attempt(groups[len(found) :], requests, steps) if requests and is_together else None
             if told is None:
+                is_together = False
                 found.append(self._alone(runner, groups[len(found)], requests, steps))
             else:
                 found += [self.score_of(each) for each in told]

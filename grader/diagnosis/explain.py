@@ -14,17 +14,22 @@ from grader.sandbox.log import RequestLog
 
 
 def settled(
-    outcomes: Sequence[Outcome], log: RequestLog, answers: Answers, runner: RemoteRunner | None
+    outcomes: Sequence[Outcome],
+    log: RequestLog,
+    answers: Answers,
+    runner: RemoteRunner | None,
+    asked: tuple[str, ...] = (),
 ) -> list[Outcome]:
     """Return the outcomes of a whole run with the causes of its failures.
 
     runner tries changed forms of the module; without one, causes are known mistakes and what answers show alone.
+    asked holds criteria that somebody wants to read the causes of: they get a full share of the trials.
     """
     if answers.is_stub:
         return list(outcomes)
     explainer = Explainer(
         answers.stage, answers.learner, answers.reference_text, answers.mistakes, answers.rights, runner,
-        answers.stub_text,
+        answers.stub_text, asked,
     )  # fmt: skip
     with uncollected():
         return explainer.explained(

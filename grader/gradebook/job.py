@@ -108,7 +108,7 @@ def grade_job(job: Job) -> Done:
         _versions[stage.id] = course_version(stage)
     if _versions[stage.id] != job.key.course:
         raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
-    options = Options(job.key.seed, job.key.isolation)
+    options = Options(job.key.seed, job.key.isolation, feedback=job.feedback)
     verdict = _patiently(_grader(course, stage), job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)

@@ -44,6 +44,8 @@ PLAIN = [
     "first_failure",
     "ahead",
     "timed",
+    "asked",
+    "searches",
     "first",
     "doubted",
 ]  # of a task, as they are
@@ -132,7 +134,11 @@ def _task(plain: dict[str, Any], suite: Suite, shared: SharedStatus) -> JudgeTas
     own = {"hide": Path(job["hide"]), "packages": tuple(job["packages"]), "lent": tuple(map(tuple, job["lent"]))}
     made = Job(**{**job, **own, "contract": suite.stage.whole_contract})
     first_failure = None if plain["first_failure"] is None else tuple(plain["first_failure"])
-    more = {name: plain[name] for name in PLAIN} | {"first_failure": first_failure, "ahead": tuple(plain["ahead"])}
+    more = {name: plain[name] for name in PLAIN} | {
+        "first_failure": first_failure,
+        "ahead": tuple(plain["ahead"]),
+        "asked": tuple(plain["asked"]),
+    }
     rows, done = frozenset(plain["slow_rows"]), frozenset(plain["done"])
     answers = partial(content.answers, suite.stage, made.source) if plain["explains"] else None
     return JudgeTask(suite, made, fork=False, shared=shared, answers=answers, slow_rows=rows, done=done, **more)

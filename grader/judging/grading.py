@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from grader import __version__
 from grader.course.sealed import public_only
-from grader.course.stage import Course, Stage
+from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderError
 from grader.garbage import uncollected
 from grader.isolation import tiers
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from grader.sandbox.recorded import Plan
 
     OnTest = Callable[[Outcome], None]
+    OnDecided = Callable[[Verdict], None]
 
 MAX_SEED = 100_000
 MOST_PLANS = 16  # that a warm grader keeps: as many as a class run has seeds
@@ -38,7 +39,8 @@ MOST_PLANS = 16  # that a warm grader keeps: as many as a class run has seeds
 class Options:
     """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier.
 
-    ahead holds rows whose tests are run before the others, for whoever waits for them.
+    ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
+    looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
     timed asks for the time of each call. patience stretches the seconds of the whole stage, and no other limit.
     """
 
@@ -50,6 +52,8 @@ class Options:
     ahead: tuple[str, ...] = ()
     timed: bool = False
     patience: float = 1.0
+    asked: tuple[str, ...] = ()
+    feedback: Feedback = "full"
 
 
 def fresh_seed() -> int:
@@ -57,13 +61,20 @@ def fresh_seed() -> int:
     return secrets.randbelow(MAX_SEED)
 
 
-def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
+def grade(
+    course: Course,
+    stage: Stage,
+    snapshot: Snapshot,
+    options: Options,
+    on_test: OnTest | None = None,
+    on_decided: OnDecided | None = None,
+) -> Verdict:
     """Grade a snapshot of one stage's module.
 
     Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
     """
     with Grader(course, stage) as grader:
-        return grader.grade(snapshot, options, on_test)
+        return grader.grade(snapshot, options, on_test, on_decided)
 
 
 class Grader:
@@ -111,8 +122,16 @@ class Grader:
             self._make_ahead(self._suite)
             self._plan(options, tier)
 
-    def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
+    def grade(
+        self,
+        snapshot: Snapshot,
+        options: Options,
+        on_test: OnTest | None = None,
+        on_decided: OnDecided | None = None,
+    ) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
+
+        on_decided is told of the verdict before the causes of failures are looked for, where any are.
 
         Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
@@ -130,16 +149,24 @@ class Grader:
         if reading.problem is not None:  # nothing has run, so that nothing can have been read
             return decide(self.stage, (), (), run(()), problem=reading.problem)
         refused = refused_rows(self.stage, reading)
-        found = self._judged(snapshot, options, tier, None, on_test)
+
+        def verdict(found: Findings) -> Verdict:
+            missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
+            is_broken = any(each.status in (*ABRUPT, "failed") for each in found.outcomes)
+            known = reaches(self.stage, plain_text(snapshot.source)) if is_broken else {}
+            return decide(
+                self.stage, found.expected, found.outcomes, run(),
+                problem=missing, faults=found.faults, refused=refused, reaches=known,
+            )  # fmt: skip
+
+        def decided(found: Findings) -> None:
+            if on_decided is not None:
+                on_decided(verdict(found))
+
+        found = self._judged(snapshot, options, tier, None, on_test, decided)
         if found.problem is not None:
             return decide(self.stage, (), (), run(), problem=found.problem)
-        missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
-        is_broken = any(each.status in (*ABRUPT, "failed") for each in found.outcomes)
-        known = reaches(self.stage, plain_text(snapshot.source)) if is_broken else {}
-        return decide(
-            self.stage, found.expected, found.outcomes, run(),
-            problem=missing, faults=found.faults, refused=refused, reaches=known,
-        )  # fmt: skip
+        return verdict(found)
 
     def tests(self) -> dict[str, str]:
         """Return the row of each test, by name and in order; none before they are loaded, or where some cannot be."""
@@ -172,6 +199,7 @@ class Grader:
         tier: tiers.Tier,
         first_failure: tuple[str, ...] | None,
         on_test: OnTest | None,
+        on_decided: Callable[[Findings], None] | None = None,
     ) -> Findings:
         """Have judges go through the tests."""
         from grader.judging.task import Findings
@@ -181,7 +209,7 @@ class Grader:
         Grader._has_loaded = True
         if task.suite.faults and not task.suite.items:
             return Findings((), faults=tuple(task.suite.faults))
-        found = self._run(task, on_test)
+        found = self._run(task, on_test, on_decided)
         for test, digest in found.passing.items():
             if task.plan is not None and test in task.plan:
                 task.plan[test].learn(digest)
@@ -210,9 +238,13 @@ class Grader:
         return JudgeTask(
             suite, job, tier, options.fork, options.seed, ends_at, SharedStatus(), answers,
             options.only, first_failure, options.ahead, options.timed, plan,
+            asked=(*options.asked, *filter(None, (options.only,))),
+            searches=(self.stage.feedback, options.feedback) == ("full", "full"),
         )  # fmt: skip
 
-    def _run(self, task: JudgeTask, on_test: OnTest | None) -> Findings:
+    def _run(
+        self, task: JudgeTask, on_test: OnTest | None, on_decided: Callable[[Findings], None] | None = None
+    ) -> Findings:
         """Have a task judged to its end."""
         from grader.judging.supervisor import ForkedJudges, Supervisor
 
@@ -220,13 +252,13 @@ class Grader:
             from grader.judging.fresh_judge import FreshJudges
 
             with closing(FreshJudges(self.course, self.stage)) as judges:
-                return Supervisor(replace(task, shared=judges.shared), judges, on_test).run()
+                return Supervisor(replace(task, shared=judges.shared), judges, on_test, on_decided).run()
         from grader.judging.judge_process import WorkerKeeper
 
         lending = WorkerKeeper(self.workers(task.tier, task.fork))
         try:
             lending.start()
-            return Supervisor(task, ForkedJudges(lending), on_test).run()
+            return Supervisor(task, ForkedJudges(lending), on_test, on_decided).run()
         finally:
             lending.end()
 

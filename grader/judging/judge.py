@@ -43,7 +43,7 @@ def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
 
 def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
     """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
-    items = task.suite.chosen(task.only, task.rows_first)
+    items = task.suite.in_order(task.rows_first)
     session.provider.begin()
     try:
         first = task.first

@@ -16,7 +16,7 @@ import pytest
 from grader.course.stage import Stage, public_names
 from grader.judging.attempt import LearnerProvider
 from grader.judging.task import JudgeTask
-from grader.outcome import Diagnosis, Outcome, Where
+from grader.outcome import Diagnosis, Outcome
 from grader.sandbox.connection import STEPS, Connection
 from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import LearnerProcess
@@ -92,5 +92,7 @@ class LongLoops:
 
     def _with(self, loop: Loop, hung: Hung) -> Outcome:
         said = f"{hung.label} was still in the loop of line {loop.line} after {STEPS:,} steps: `{loop.header}`."
-        cause = Diagnosis(LONG_LOOP, hung.outcome.criterion, said, loop.advice)
-        return replace(hung.outcome, explains=(cause,), where=Where(self._process.job.label, loop.line))
+        cause = Diagnosis(
+            LONG_LOOP, hung.outcome.criterion, said, loop.advice, function=hung.label, line=loop.line
+        )  # fmt: skip
+        return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))

@@ -17,7 +17,7 @@ from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.errors import IsolationRefused
 from grader.judging.attempt import PHASES, Attempt
 from grader.judging.task import EXPLAINED
-from grader.outcome import Outcome, Status, Where
+from grader.outcome import SEARCH, Outcome, Status
 from grader.protocol.codec import Unsendable
 from grader.sandbox.connection import Connection
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed, deeper
@@ -93,7 +93,7 @@ class Assessor:
             return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
         else:
             status, message = self._judged(attempt, error)
-        where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
+        where = self.job.place(_frames(error)[-1].line) if _frames(error) and status != "passed" else None
         own = status == "failed" and deeper(error) is None  # what is told of a line is about this module's own
         if own and error is not None:
             from grader.diagnosis.exceptions import help_with
@@ -117,20 +117,34 @@ class Assessor:
 
         shown = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
         line = self._lines.get(shown.function)
-        where = outcome.where or (Where(self.job.label, line) if line else None)
+        where = outcome.where or (self.job.place(line) if line else None)
         return replace(outcome, call=shown.call, where=where, unexplained=shown.failure, gradients=shown.gradients)
 
-    def settled(self, outcomes: list[Outcome], log: RequestLog, runner: RemoteRunner | None = None) -> list[Outcome]:
-        """Return the outcomes of a whole run with the causes of its failures."""
+    def settled(
+        self,
+        outcomes: list[Outcome],
+        log: RequestLog,
+        runner: RemoteRunner | None = None,
+        asked: tuple[str, ...] = (),
+    ) -> list[Outcome]:
+        """Return the outcomes of a whole run with the causes of its failures, each in the line of its fault.
+
+        asked holds rows whose causes are looked for as long as that of the first that fails.
+        """
         if self._made is None:
             return outcomes
         try:
             from grader.diagnosis.explain import settled
 
-            return settled(outcomes, log, self._made, runner)
+            return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked)]
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
+            said = f"{SEARCH} failed: {type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
+
+    def _at_fault(self, outcome: Outcome) -> Outcome:
+        """Return an outcome with the line of its cause as its place, where that is known."""
+        line = next((each.line for each in outcome.explains if each.line), 0)
+        return replace(outcome, where=self.job.place(line)) if line else outcome
 
     def _passed(self, attempt: Attempt) -> tuple[Status, str]:
         """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
@@ -201,7 +215,7 @@ class Assessor:
         """Tell a function that is not written yet from one that waits for another."""
         missing, row = frames[-1].function, self.stage.criterion(base.criterion)
         owner = missing.partition(".")[0]
-        where = Where(self.job.label, frames[-1].line)
+        where = self.job.place(frames[-1].line)
         elsewhere = {name for other in self.stage.criteria if other is not row for name in other.functions}
         is_own = missing in row.functions or (owner in row.functions and missing not in elsewhere)
         if is_own or (owner in row.functions and missing.endswith(".__init__")):
@@ -220,16 +234,12 @@ class Assessor:
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):
             message = f"{wanted} was expected, but the call raised {message}"
-        places = [f"line {frame.line}: {self._line(frame.line)}" for frame in frames[-1:]]
+        places = [f"line {frame.line}: {self.job.place(frame.line).text}" for frame in frames[-1:]]
         if deeper(error) is not None:
             places.append(str(deeper(error)))
         if places:
             message += f"   ({'; '.join(places)})"
         return "over_limit" if isinstance(error, MemoryError) else "failed", message
-
-    def _line(self, number: int) -> str:
-        lines = self.job.source.decode("utf-8", "replace").splitlines()
-        return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
 
 
 def _frames(error: BaseException | None) -> list[Frame]:

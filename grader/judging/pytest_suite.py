@@ -109,11 +109,10 @@ class Suite:
                 for name in self._modules:
                     sys.modules.pop(name, None)
 
-    def chosen(self, only: str | None = None, first: tuple[str, ...] = ()) -> list[pytest.Item]:
-        """Return the tests of one row, or all; those of the rows that are to come first before the others."""
+    def in_order(self, first: tuple[str, ...] = ()) -> list[pytest.Item]:
+        """Return the tests, those of the rows that are to come first before the others."""
         rank = {row: place for place, row in enumerate(first)}
-        found = [item for item in self.items if only in (None, criterion_of(item))]
-        return sorted(found, key=lambda item: rank.get(criterion_of(item), len(rank)))
+        return sorted(self.items, key=lambda item: rank.get(criterion_of(item), len(rank)))
 
     def is_hidden(self, item: pytest.Item) -> bool:
         return item.path in self.files.hidden

@@ -60,7 +60,11 @@ class Session:
     def run(self, items: list[pytest.Item], report: Report, done: Set[int] = frozenset()) -> None:
         """Judge the tests but for those that are done, then tell what explains their failures."""
         self._items = self._runner.items = items
+        rows = [criterion_of(item) for item in items]
         for places in self._groups([place for place in range(len(items)) if place not in done]):
+            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(self._own(rows)) else places
+            if not set(needed) & set(places):
+                break
             for ran in self._runner.run(places):
                 self._take(ran, report)
             self._tell_passed(report)
@@ -69,6 +73,10 @@ class Session:
         report.send("strayed", [name_of(items[place]) for place in sorted(self._runner.strayed)])
         self._settle(report)
         self._name_loops(report)
+
+    def _own(self, rows: list[str]) -> set[int]:
+        """Return the places of the tests of the one row that was asked for."""
+        return {place for place, row in enumerate(rows) if row == self.task.only}
 
     def first_failure(self, items: list[pytest.Item], report: Report | None = None) -> Outcome | None:
         """Run tests in their order up to the first that does not pass, and return what came of it."""
@@ -83,7 +91,7 @@ class Session:
         What a public test shows is told in full, and less of a hidden one: no process of a public test comes after one
         of a hidden test, unless all is told anyway.
         """
-        first = self.task.ahead if self.suite.stage.feedback == "full" else ()
+        first = self.task.rows_first if self.suite.stage.feedback == "full" else ()
         groups: dict[tuple[bool, bool], list[int]] = {}
         for place in places:
             key = criterion_of(self._items[place]) not in first, self.suite.is_hidden(self._items[place])
@@ -180,14 +188,19 @@ class Session:
             return
         from grader.diagnosis.runner import RemoteRunner
 
+        report.send("settling")
         self.shared.at("settling", self._place)
-        bounds.bound_time(bounds.TEST_SECONDS)
+        bounds.bound_time(FAR_SECONDS)
         ends_at, runner = min(self.task.ends_at, time.monotonic() + FAR_SECONDS), None
-        if self.process.fork:  # elsewhere tests share a process, so that no changed form can run in one of its own
+        if (
+            self.process.fork and self.task.searches
+        ):  # elsewhere tests share a process, so that no changed form can run in one of its own
             runner = RemoteRunner(partial(self.process.open, ends_at), self.process.done, ends_at, self._passes)
-        outcomes = [outcome for _, outcome in sorted(self._outcomes.items())]
+        order = {name_of(item): place for place, item in enumerate(self.suite.items)}  # whatever ran first
+        self._heard.sort(order)
+        outcomes = sorted(self._outcomes.values(), key=lambda each: order[each.test])
         try:
-            settled = self._assessor.settled(outcomes, self._heard, runner)
+            settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked)
         finally:
             if runner is not None:
                 runner.close()

@@ -21,7 +21,7 @@ from grader.judging.judge_process import ASKED, Forked
 from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpacked
 from grader.judging.pytest_suite import criterion_of, kind_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings, JudgeTask
-from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
@@ -52,13 +52,23 @@ class ForkedJudges(Forked):
 
 
 class Supervisor:
-    """Has one task judged to its end; on_test is told of each test as soon as its outcome is known."""
+    """Has one task judged to its end; on_test is told of each test as soon as its outcome is known.
 
-    def __init__(self, task: JudgeTask, judges: Judges, on_test: OnTest | None = None) -> None:
+    on_decided is told of all outcomes before the causes of failures are looked for, where any are.
+    """
+
+    def __init__(
+        self,
+        task: JudgeTask,
+        judges: Judges,
+        on_test: OnTest | None = None,
+        on_decided: Callable[[Findings], None] | None = None,
+    ) -> None:
         self._task = task
         self._judges = judges
         self._on_test = on_test
-        self._items = task.suite.chosen(task.only, task.rows_first)
+        self._on_decided = on_decided
+        self._items = task.suite.in_order(task.rows_first)
         self._outcomes: dict[int, Outcome] = {}
         self._told: dict[int, Status] = {}
         self._of_this_judge: set[int] = set()
@@ -77,11 +87,18 @@ class Supervisor:
         while death is not None and self._goes_on(death):
             death = self._judged()
         self._fill()
-        expected = tuple(_described(self._task, item) for item in self._items)
+        return self._found()
+
+    def _found(self) -> Findings:
+        """Return what came of every test that was needed."""
+        expected = tuple(_described(self._task, self._items[place]) for place in self._needed())
         outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
         faults, peak = tuple(self._faults), self._judges.peak_mb
         strayed = frozenset(self._strayed)
         return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing, strayed)
+
+    def _needed(self) -> list[int]:
+        return self._task.needed([criterion_of(item) for item in self._items], self._outcomes)
 
     def _judged(self) -> Death | None:
         """Have one judge work to its end; return how it died, if it did."""
@@ -143,6 +160,9 @@ class Supervisor:
                 self._passing[test] = digest
             case "strayed", [list(tests)]:
                 self._strayed.update(map(str, tests))
+            case "settling", []:
+                if self._on_decided is not None:
+                    self._on_decided(self._found())
             case "settled", [dict(plain)]:
                 outcome = unpacked(plain, RECORDS)
                 for place, known in self._outcomes.items():
@@ -208,7 +228,7 @@ class Supervisor:
         if self._doubt is not None and self._doubt.status == "timed_out":
             slow.add(charged(criterion_of(self._items[first]), kind_of(self._items[first])))
         done = frozenset(self._outcomes)
-        left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
+        left = [place for place in self._needed() if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first
         self._task = replace(self._task, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
         is_over = self._task.first_failure is not None and any(o.status != "passed" for o in self._outcomes.values())
@@ -218,8 +238,9 @@ class Supervisor:
         """Take back the explanations of a judge that did not come to question them; note why there is none."""
         for place in sorted(self._of_this_judge):
             outcome = self._outcomes[place]
-            if outcome.explains or place == death.at.test:
-                said = f"the explanation took {death.reason}"
+            searched = death.at.phase == "settling" and outcome.status == "failed"
+            if outcome.explains or place == death.at.test or searched:
+                said = f"{SEARCH} took {death.reason}"
                 self._keep(place, replace(outcome, explains=(), unexplained=said))
 
     def _fill(self) -> None:
@@ -227,7 +248,7 @@ class Supervisor:
         if self._problem is not None or self._faults or self._task.first_failure is not None:
             return
         seconds = self._task.suite.stage.limits.stage_seconds
-        for place in range(len(self._items)):
+        for place in self._needed():
             if place not in self._outcomes and time.monotonic() >= self._task.ends_at:
                 message = f"the stage's {seconds:g} s were used up before this test"
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,9 +37,11 @@ class JudgeTask:
     """All that one judge works on: the suite, the module and its worker's tier, the seed, and where to begin.
 
     ends_at is when the time is used up, on the monotonic clock. answers makes what explains wrong answers; nothing
-    does without. only is the one row that was asked for. first_failure holds rows to run first: then the first test
-    that does not pass ends the run, nothing is explained, and whether the reference passes is not asked. ahead holds
-    rows that come first. timed asks for the time of each call. plan is what the tests ask with this seed, where known.
+    does without. only is the one row to judge: where it passes, no other is. first_failure holds rows to run first:
+    then the first test that does not pass ends the run, nothing is explained, and whether the reference passes is not
+    asked. ahead holds rows that come first, asked those whose causes somebody wants to read. searches says whether
+    causes are looked for beside the known mistakes. timed asks for the time of each call. plan is what the tests ask
+    with this seed, where known.
 
     For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
     reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
@@ -58,6 +60,8 @@ class JudgeTask:
     ahead: tuple[str, ...] = ()
     timed: bool = False
     plan: Plan | None = None
+    asked: tuple[str, ...] = ()
+    searches: bool = True
     first: int = 0
     doubted: bool = False
     slow_rows: frozenset[str] = frozenset()
@@ -66,7 +70,17 @@ class JudgeTask:
     @property
     def rows_first(self) -> tuple[str, ...]:
         """The rows whose tests come before the others."""
-        return self.first_failure or self.ahead
+        return self.first_failure or (*filter(None, (self.only,)), *self.ahead)
+
+    def needed(self, rows: Sequence[str], ended: Mapping[int, Outcome]) -> list[int]:
+        """Return the places of the tests that are needed, by the row of each and what came of those that have ended.
+
+        It is all of them, but where one row was asked for and nothing of it needs a cause: where something does, what
+        the other tests ask and are answered is evidence, so that the cause is that of a whole check.
+        """
+        own = [place for place, row in enumerate(rows) if row == self.only]
+        is_enough = all(place in ended and ended[place].status not in EXPLAINED for place in own)
+        return own if self.only is not None and is_enough else list(range(len(rows)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from grader.progress.workspace import GradingRequest, Workspace
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
-    from grader.progress.workspace import OnTest
+    from grader.progress.workspace import OnDecided, OnTest
     from grader.verdict import Verdict
 
 __all__ = [
@@ -37,9 +37,16 @@ __all__ = [
 Which = Literal["all", "begun"]
 
 
-def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
+def check(
+    workspace: Workspace,
+    stage: Stage,
+    request: GradingRequest,
+    on_test: OnTest | None = None,
+    on_decided: OnDecided | None = None,
+) -> Verdict:
     """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded.
 
+    on_decided is told of the verdict before the causes of failures are looked for, where any are.
     With request.anyway a locked stage is graded too, and nothing is recorded.
     """
     if request.only is not None:
@@ -48,13 +55,13 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
         sealed.expect_key(stage, "what somebody handed in")
         snapshot = take(stage, request.submission, workspace.course.root)
         request = replace(request, passed=passed_beside(workspace, stage, request, on_test))
-        return graded(workspace, stage, snapshot, request, on_test)
+        return graded(workspace, stage, snapshot, request, on_test, on_decided)
     progress = workspace.store.read()
     locked = bool(locked_by(workspace, stage, progress))
     if locked and not request.anyway:
         raise locked_error(workspace, stage, progress)
     grade = graded if locked else _own
-    return grade(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
+    return grade(workspace, stage, take(stage, None, workspace.course.root), request, on_test, on_decided)
 
 
 def check_all(
@@ -101,10 +108,15 @@ def _is_begun(workspace: Workspace, stage: Stage) -> bool:
 
 
 def _own(
-    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None
+    workspace: Workspace,
+    stage: Stage,
+    snapshot: Snapshot,
+    request: GradingRequest,
+    on_test: OnTest | None,
+    on_decided: OnDecided | None = None,
 ) -> Verdict:
     """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
-    verdict = graded(workspace, stage, snapshot, request, on_test)
+    verdict = graded(workspace, stage, snapshot, request, on_test, on_decided)
     last_check.remember(workspace.store.folder, stage, verdict)
     try:
         return _recorded(workspace, stage, snapshot, request, verdict)

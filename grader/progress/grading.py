@@ -13,12 +13,17 @@ from grader.submission import Snapshot
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.progress.workspace import GradingRequest, OnTest, Workspace
+    from grader.progress.workspace import GradingRequest, OnDecided, OnTest, Workspace
     from grader.verdict import Run, Verdict
 
 
 def graded(
-    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None = None
+    workspace: Workspace,
+    stage: Stage,
+    snapshot: Snapshot,
+    request: GradingRequest,
+    on_test: OnTest | None = None,
+    on_decided: OnDecided | None = None,
 ) -> Verdict:
     """Grade a snapshot of one stage's module, and record nothing."""
     from grader.judging.grading import Options, fresh_seed, grade
@@ -33,8 +38,12 @@ def graded(
         run = replace(no_run(stage, request), label=snapshot.label, revision=snapshot.revision)
         return waiting(stage, run, why)
     seed = fresh_seed() if request.seed is None else request.seed
-    options = Options(seed, request.isolation, request.only, require=request.require, ahead=request.ahead)
-    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
+    asked = () if request.row is None else (request.row,)
+    options = Options(
+        seed, request.isolation, request.only, require=request.require, ahead=request.ahead, asked=asked,
+        feedback=request.feedback,
+    )  # fmt: skip
+    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test, on_decided)
 
 
 def passed_beside(
@@ -43,7 +52,7 @@ def passed_beside(
     """Return, by stage, the digests of the earlier modules that came with a stage's and pass; they are graded first."""
 
     def grade(used: Stage, module: Snapshot, passed: Mapping[str, str]) -> Verdict:
-        return graded(workspace, used, module, replace(request, only=None, passed=passed), on_test)
+        return graded(workspace, used, module, replace(request, only=None, row=None, passed=passed), on_test)
 
     path = None if request.ours else request.submission
     return building.passed_beside(workspace.course, stage, path, request.passed, grade)

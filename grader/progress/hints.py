@@ -1,4 +1,7 @@
-"""The hints of a row: first what to do about what the last check found, then the three that the course has for it."""
+"""The hints of a row: the three that the course has for it, and last what to write where a check found the fault.
+
+Where the values are right, what is missing beside them comes before the last of the three.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 from grader.course.sealed import public_only
 from grader.course.stage import Criterion, Stage
-from grader.errors import ProgressError
+from grader.errors import ProgressError, UsageError
 from grader.progress.actions import Workspace
 from grader.progress.last_check import RowCheck
 from grader.progress.lessons import checked, last_checked
@@ -21,9 +24,10 @@ MARK = 16  # characters of a digest that tell one remedy from another
 class Hint:
     """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
 
-    number is 0 where the text is the remedy of what the check found. can_be_seen says whether the reference can be
-    shown here after the last hint. unrecorded says why it is not recorded that the hint was shown, where that is so: it
-    comes again next time.
+    number is 0 where the text is what to do about what the check found: is_fix says that it is what to write in place
+    of the fault that was named, has_fix that this is there to be asked for. can_be_seen says whether the reference can
+    be shown here after the last hint. unrecorded says why it is not recorded that the hint was shown, where that is so:
+    it comes again next time.
     """
 
     criterion: Criterion
@@ -33,32 +37,43 @@ class Hint:
     about: RowCheck | None = None
     can_be_seen: bool = True
     unrecorded: str = ""
+    is_fix: bool = False
+    has_fix: bool = False
 
 
-def next_hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
+def next_hint(workspace: Workspace, stage: Stage, criterion: str | None, fix: bool = False) -> Hint | None:
     """Return the next hint of a row, by default of the first that does not pass; None where all pass.
 
     What the last check found counts while the module is as it was then; else it is graded here, without recording. A
     function that stands in several rows means the first of them that does not pass. A row that passes without all of
     its robustness gets a hint, with what is missing, where it is asked for.
 
-    Where the check named a cause, or the values are right, the remedy of that comes first. Where they are right, the
-    last of the course's hints follows: the first two lead to values.
+    Where the values are right, what to do about the rest comes first, and the last of the course's hints follows: the
+    first two lead to values. After the last hint, or with fix at once, comes the fix of the cause that the check named;
+    UsageError where fix asks for one and no cause is named.
     """
     meant = stage.meant(criterion) if criterion is not None else stage.criteria
     if criterion is not None and len(meant) < 2:
         meant = (stage.asked(criterion),)
-    known = last_checked(workspace, stage) if len(meant) == 1 else checked(workspace, stage)
+    asked = meant[0].id if criterion is not None else None
+    known = last_checked(workspace, stage) if len(meant) == 1 and not fix else checked(workspace, stage, asked)
     ids = [row.id for row in meant]
     lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
     about = next((row for row in lacking if row.id in ids), None)
     if about is None and criterion is None:
         return None
     row = meant[0] if about is None else stage.criterion(about.id)
+    if fix and (about is None or not about.fix):
+        message = f"the last check named no cause in {row.id} of {stage.id}, so that there is no fix to show"
+        raise UsageError(message, f"`grader hint {stage.id} {row.id}` helps one step further.")
     progress, total, unrecorded = workspace.store.read(), len(row.hints), ""
     remedy = _untold(progress, stage, row, about)
     least = total if about is not None and about.is_nearly_done else 1
     place = 0
+    has_fix = about is not None and bool(about.fix)
+    is_fix = has_fix and (fix or (not remedy and _told(progress, stage, row) == total))
+    if about is not None and is_fix:
+        remedy = about.fix
     try:
         if remedy:
             workspace.store.record_remedy(stage.id, row.id, _mark(remedy))
@@ -68,7 +83,7 @@ def next_hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint
         place = min(max(_told(progress, stage, row), least - 1), total - 1)
         unrecorded = error.message
     text, number = (remedy, 0) if remedy else (row.hints[place], place + 1)
-    return Hint(row, text, number, total, about, not public_only(stage), unrecorded)
+    return Hint(row, text, number, total, about, not public_only(stage), unrecorded, is_fix, has_fix)
 
 
 def hints_left(workspace: Workspace, stage: Stage, row: Criterion) -> int:
@@ -89,9 +104,11 @@ def _told(progress: Progress, stage: Stage, row: Criterion) -> int:
 
 
 def _untold(progress: Progress, stage: Stage, row: Criterion, about: RowCheck | None) -> str:
-    """Return the remedy of what the last check found, unless it was the one told last."""
-    text = remedy_of(row, about) if about is not None else ""
-    return "" if progress.remedies.get(f"{stage.id}/{row.id}") == _mark(text) else text
+    """Return the remedy of what the last check found, unless that, or the fix after it, was told last."""
+    if about is None or not (text := remedy_of(row, about)):
+        return ""
+    told = progress.remedies.get(f"{stage.id}/{row.id}")
+    return "" if told in (_mark(text), _mark(about.fix)) else text
 
 
 def _mark(remedy: str) -> str:

@@ -82,11 +82,14 @@ def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
     return last_check.recall(workspace.store.folder, stage, snapshot.whole, __version__)
 
 
-def checked(workspace: Workspace, stage: Stage) -> LastCheck:
-    """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded."""
+def checked(workspace: Workspace, stage: Stage, row: str | None = None) -> LastCheck:
+    """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded.
+
+    row is the row that somebody wants to read.
+    """
     if (known := last_checked(workspace, stage)) is not None:
         return known
-    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest())
+    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest(row=row))
     if verdict.problem is not None:
         hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
         raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)

@@ -1,6 +1,6 @@
-"""What to do about what a check found in a row: about the cause that it named or, where the values are right, the rest.
+"""What to do about what a check found in a row where the values are right, and something beside them is not.
 
-Where the values are wrong and no cause is named there is no remedy: then the course's own hints lead on.
+Where the values are wrong there is no remedy: then the course's own hints lead on.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ REMEDIES: Mapping[Kind, str] = {
 
 def remedy_of(row: Criterion, about: RowCheck) -> str:
     """Return what to do about what a check found in a row; empty where nothing is known that fits."""
-    if about.fix:
-        return about.fix
     lacking = [each.kind for each in about.kinds] if about.is_nearly_done else []
     kind = next((each for each in REMEDIES if each in lacking), None)
     if kind is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.course import sealed
 from grader.course.manifest import load_course
 from grader.course.root import find_course_root
-from grader.course.stage import Course, Stage
+from grader.course.stage import Course, Feedback, Stage
 from grader.progress.store import Store
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from grader.verdict import Verdict
 
     OnTest = Callable[[Outcome], None]
-    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
+    OnDecided = Callable[[Verdict], None]
+    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None, OnDecided | None], Verdict]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class GradingRequest:
 
     passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
     from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
+    row is a row that somebody wants to read, of a whole check; feedback how much is told at most.
     now is the one moment with which all of the command is compared. anyway grades the learner's own where it is locked.
     """
 
@@ -57,6 +59,8 @@ class GradingRequest:
     lent: datetime | None = None
     ours: bool = False
     anyway: bool = False
+    row: str | None = None
+    feedback: Feedback = "full"
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 

@@ -11,7 +11,7 @@ from grader.report.escape import obeyed
 
 if TYPE_CHECKING:  # `grader status` only dumps
     from grader.criterion import Counts
-    from grader.outcome import Diagnosis, Gradient, Where
+    from grader.outcome import Gradient, Where
     from grader.submission.source import Problem
     from grader.verdict import CriterionResult, Failure, Verdict
 
@@ -113,10 +113,10 @@ def _failure(failure: Failure) -> Document:
         "kind": failure.kind or None,
         "call": plain_text(failure.call),
         "message": plain_text(failure.message),
-        "diagnosis": _diagnosis(failure.diagnosis),
+        "cause": _cause(failure),
         "where": where_text(failure.where),
         "notes": [plain_text(note) for note in failure.notes],
-        "unexplained": plain_text(failure.unexplained) or None,
+        "unexplained": _unexplained(failure),
         "help": plain_text(failure.help) or None,
         "gradients": [_gradient(gradient) for gradient in failure.gradients],
     }
@@ -139,17 +139,25 @@ def _gradient(gradient: Gradient) -> Document:
     }
 
 
-def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
+def _cause(failure: Failure) -> Document | None:
+    diagnosis = failure.diagnosis
     if diagnosis is None:
         return None
+    said = "\n".join(line for line in failure.message.splitlines() if line != failure.pattern)
     return {
-        "mistake": diagnosis.mistake,
+        "id": diagnosis.mistake,
         "criterion": diagnosis.criterion,
-        "text": diagnosis.text,
-        "fix": diagnosis.fix,
         "function": plain_text(diagnosis.function) or None,
         "line": diagnosis.line or None,
+        "text": plain_text(diagnosis.text),
+        "fix": plain_text(diagnosis.fix) or None,
+        "evidence": plain_text(": ".join(filter(None, (failure.call, said)))),
     }
+
+
+def _unexplained(failure: Failure) -> Document | None:
+    """Return why no cause is known, where the search for it came to no end."""
+    return {"reason": plain_text(failure.unexplained)} if failure.unexplained and failure.diagnosis is None else None
 
 
 def where_text(where: Where | None) -> str | None:

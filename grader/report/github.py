@@ -94,7 +94,7 @@ def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene, level: Le
     if failure is not None:
         lines += [failure.call, failure.message, failure.help]
     if failure is not None and failure.diagnosis is not None:
-        lines += [failure.diagnosis.text, failure.diagnosis.fix]
+        lines.append(failure.diagnosis.text)
     where = place(row, verdict)
     at = _located(where, scene)
     if where is not None and at is None:

@@ -120,4 +120,4 @@ def facts(verdict: Verdict) -> dict[str, str]:
 
 
 def _style(verdict: Verdict) -> Style:
-    return Style(LOOK, f"grader check {verdict.stage}", fix=True)
+    return Style(LOOK, f"grader check {verdict.stage}")

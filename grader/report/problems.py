@@ -46,7 +46,7 @@ def _row(row: CriterionResult, verdict: Verdict) -> str:
     said = [f"{row.text}: {status_words(row)}"]
     if failure is not None:
         said += [failure.call, failure.message, failure.help]
-        said += [failure.diagnosis.text, failure.diagnosis.fix] if failure.diagnosis is not None else []
+        said += [failure.diagnosis.text] if failure.diagnosis is not None else []
     where = place(row, verdict) or Where(verdict.run.label, 1)
     return _line(
         where,

@@ -1,6 +1,7 @@
 """Verdict documents that were stored, by any version of the grader, as they are decided now.
 
-Version 1 counted refusals and the dtype like any other test. What passed then passes now, and more may.
+Version 1 counted refusals and the dtype like any other test. What passed then passes now, and more may. Up to version 2
+a cause was called a diagnosis, and its id a mistake.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from grader.criterion import Passes, counts_in, redecided
 from grader.report.document import Document, counts_document, robustness_document
 from grader.verdict import GRAVITY, SCHEMA
 
-READ = (1, SCHEMA)  # the versions that are understood
+READ = (1, 2, SCHEMA)  # the versions that are understood
 
 
 def decided(document: Mapping[str, Any], by: Passes) -> Document:
@@ -51,12 +52,27 @@ def decided_row(row: Mapping[str, Any], by: Passes) -> Document:
         status = _gravest(row)
     return {
         **row,
+        "failures": [_with_cause(failure) for failure in row.get("failures") or ()],
         "status": status,
         "robust": status == "passed" and not counts.missing_robustness,
         "robustness": robustness_document(counts),
         "values_right": status == "failed" and counts.values_right,
         "waits_for": [] if status == "passed" else row.get("waits_for") or [],
     }
+
+
+def _with_cause(failure: Mapping[str, Any]) -> Document:
+    """Return a failure of a verdict's document with what explains it under its present name."""
+    if "diagnosis" not in failure:
+        return dict(failure)
+    kept = {key: value for key, value in failure.items() if key != "diagnosis"}
+    found, reason = failure["diagnosis"], failure.get("unexplained")
+    cause = found and {
+        "id": found.get("mistake"),
+        **{key: found.get(key) for key in ("criterion", "function", "line", "text", "fix")},
+        "evidence": ": ".join(filter(None, (failure.get("call"), failure.get("message")))),
+    }
+    return {**kept, "cause": cause, "unexplained": {"reason": reason} if reason and not cause else None}
 
 
 def _gravest(row: Mapping[str, Any]) -> str:

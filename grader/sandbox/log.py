@@ -5,6 +5,7 @@ Most runs end without that: what explains is imported when the first test fails,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from grader.outcome import Outcome
@@ -38,6 +39,11 @@ class RequestLog:
             self._add(test, self.failed, connection.limits.held)
         elif outcome.status == "passed":
             self._add(test, self.passed, connection.limits.held)
+
+    def sort(self, order: Mapping[str, int]) -> None:
+        """Put the tests into their order by name: in which they ran has no part in what explains them."""
+        for tests in (self.passed, self.failed):
+            tests.sort(key=lambda each: order[each.outcome.test])
 
     def _forget(self, test: str) -> None:
         for tests in (self.passed, self.failed):

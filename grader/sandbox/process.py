@@ -17,7 +17,7 @@ from grader.course.stage import Stage
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
-from grader.outcome import Status
+from grader.outcome import Status, Where
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.sandbox.connection import NEXT_TEST, STEPS, Connection, draw_id, spans
@@ -345,6 +345,7 @@ class Control:
         return kind, number, status
 
 
+MOST_OF_A_LINE = 100  # characters of a line that is shown
 MAX_NAMES = 2000
 KINDS = ("function", "class", "exception", "value")
 
@@ -371,6 +372,12 @@ class Job:
     def bounds(self) -> codec.Bounds:
         """What one result may be."""
         return codec.Bounds(self.result_mb << 20, self.result_rows)
+
+    def place(self, number: int) -> Where:
+        """Return a line of the module as a place, with its text."""
+        lines = self.source.decode("utf-8", "replace").splitlines()
+        text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        return Where(self.label, number, text[:MOST_OF_A_LINE])
 
 
 def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:

@@ -16,6 +16,7 @@ class Board:
     """The stage that is watched, its last verdict, or why there is none, and the check that runs.
 
     since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
+    searches says that all tests have ended, and that the cause of what failed is being looked for.
     trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed or, where
     asked, since a key was pressed for it.
     """
@@ -30,6 +31,7 @@ class Board:
     note: str = ""
     drawn: str = ""
     asked: bool = False
+    searches: bool = False
 
     @property
     def first(self) -> CriterionResult | None:

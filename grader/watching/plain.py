@@ -17,7 +17,7 @@ from grader.watching.events import Decided, Event, Explored, Failed, Glimpsed, J
 from grader.watching.keys import Keys
 from grader.watching.making import made
 from grader.watching.session import Session
-from grader.watching.telling import spoken, spoken_row, title
+from grader.watching.telling import SEARCHING, spoken, spoken_row, title
 
 WAKE_SECONDS = 0.5  # where a wait without end cannot be interrupted by Ctrl-C
 
@@ -104,6 +104,8 @@ class Lines:
         elif isinstance(event, Decided):
             screen.show(spoken(board, self._look, self._glimpsed))
             self._glimpsed, self._decided = board.first, board.verdict
+            if board.first is not None and board.first.status == "failed":
+                self._say(SEARCHING)
         elif isinstance(event, (Judged, Failed)):
             screen.show(spoken(board, self._look, self._glimpsed, self._decided))
             self._glimpsed = self._decided = None

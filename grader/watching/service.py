@@ -33,7 +33,7 @@ from grader.submission.source.reaching import reaches
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:
-    from grader.judging.grading import OnTest, Options
+    from grader.judging.grading import OnDecided, OnTest, Options
     from grader.outcome import Outcome
     from grader.submission import Snapshot
     from grader.verdict import Verdict
@@ -140,7 +140,13 @@ class Service:
             kept.close()
 
     def _grade(
-        self, course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None
+        self,
+        course: Course,
+        stage: Stage,
+        snapshot: Snapshot,
+        options: Options,
+        on_test: OnTest | None,
+        on_decided: OnDecided | None = None,
     ) -> Verdict:
         """Grade with the inputs of the last grading, until a module passes with them or is checked again unchanged.
 
@@ -153,14 +159,14 @@ class Service:
         self._snapshot = snapshot
         if self._options is not None and self._text not in (None, snapshot.source):
             self._options, self._text = replace(options, seed=self._options.seed), snapshot.source
-            verdict = self._kept.grade(snapshot, self._options, on_test)
+            verdict = self._kept.grade(snapshot, self._options, on_test, on_decided)
             if not _is_recorded(verdict):
                 return verdict
-            on_test = None  # all have been told
+            on_test = on_decided = None  # all have been told
             if options.seed == self._options.seed:  # drawn once more
                 options = replace(options, seed=(options.seed + 1) % MAX_SEED)
         self._options, self._text = options, snapshot.source
-        verdict = self._kept.grade(snapshot, options, on_test)
+        verdict = self._kept.grade(snapshot, options, on_test, on_decided)
         if _is_recorded(verdict):
             self._text = None
         return verdict

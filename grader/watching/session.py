@@ -82,7 +82,7 @@ class Session:
     def check(self, anew: bool = False) -> None:
         """Check the stage again, anew where its tests have changed; what ran before does not count."""
         self.ticket = self._checks.check(self.board.stage.id, self.board.failing, anew)
-        self._becomes(since=self._clock(), tests=0, at="", trouble=None)
+        self._becomes(since=self._clock(), tests=0, at="", trouble=None, searches=False)
 
     def take(self, event: Event) -> None:
         """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""
@@ -95,11 +95,12 @@ class Session:
             case Glimpsed(ticket, row) if ticket == self.ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)
             case Decided(ticket, verdict) if ticket == self.ticket:
-                self._becomes(verdict=verdict, trouble=None)
+                self._becomes(verdict=verdict, trouble=None, searches=True)
             case Judged(ticket, verdict) if ticket == self.ticket:
                 self._judged(verdict)
             case Failed(ticket, message, hint) if ticket == self.ticket:
-                self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
+                trouble = message, hint
+                self._becomes(since=None, verdict=None, trouble=trouble, standings=self._standings(), searches=False)
             case Explored(stage, text, why) if stage == board.stage.id:
                 self._becomes(drawn=text, note=f"{why}." if board.asked and why else board.note)
 
@@ -189,7 +190,8 @@ class Session:
     def _judged(self, verdict: Verdict) -> None:
         was_complete = self.board.complete
         note = f"Nothing is recorded: {verdict.unrecorded}" if verdict.unrecorded else ""
-        self._becomes(since=None, verdict=verdict, trouble=None, note=note, asked=False, standings=self._standings())
+        self._becomes(since=None, verdict=verdict, trouble=None, note=note, asked=False, searches=False)
+        self._becomes(standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
         elif not was_complete:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.report.terminal.checklist import Style, detail_lines, fault_lines, problem_lines
-from grader.report.terminal.layout import Look, paragraph
+from grader.report.terminal.checklist import Style, detail_lines, fault_lines, no_cause, problem_lines
+from grader.report.terminal.layout import Look, paragraph, place_lines
 from grader.report.terminal.overview import STATES
 from grader.report.terminal.words import count, kind_of_row, lacking_words, reached_words, status_choices, with_uses
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from grader.watching.board import Board
 
 NO_CAUSE = "No cause was found."
-AHEAD = "An explanation, if there is one, follows the other rows."
+AHEAD = "The cause, if it is found, follows the other rows."
+SEARCHING = "The cause is being looked for."
 KEYS = (
     ("n", "next stage"),
     ("p", "previous stage"),
@@ -43,6 +44,8 @@ def title(board: Board) -> str:
 
 def reached(board: Board, look: Look, now: float) -> str:
     """Return what was reached or, while a check runs, how far that is."""
+    if board.searches and board.verdict is not None:
+        return f"{reached_words(board.verdict)} · looking for the cause"
     if board.since is not None:
         seconds = int(now - board.since)
         lasted = f" · {seconds} s" if seconds else ""
@@ -117,7 +120,7 @@ def _row_lines(board: Board, row: CriterionResult, style: Style) -> list[Text]:
         return [*lines, *paragraph(said, style.look, indent=2)]
     lines += detail_lines(row, board.verdict, style, commands=False)
     waits = board.since is not None and row.status == "failed" and not any(each.diagnosis for each in row.failures)
-    return lines + (paragraph(AHEAD, style.look, "dim") if waits else [])
+    return lines + (paragraph(SEARCHING if board.searches else AHEAD, style.look, "dim") if waits else [])
 
 
 def done_lines(board: Board, look: Look) -> list[Text]:
@@ -163,17 +166,22 @@ def spoken(
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
     if known is not None and not verdict.faults and _unexplained(known) == _unexplained(board.first):
-        found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
-        if found is not None:
-            return lines + paragraph(found.text, look)
+        found = next((each for each in board.first.failures if each.diagnosis), None)
+        if found is not None and found.diagnosis is not None:
+            where = found.where
+            is_new = where is not None and where not in [each.where for each in known.failures]
+            place = place_lines(f"{where.file}:{where.line}", where.text, look) if where and is_new else []
+            return [*lines, *paragraph(found.diagnosis.text, look), *place]
         is_over = board.since is None and board.first.status == "failed" and decided is not None
-        return lines + (paragraph(NO_CAUSE, look) if is_over else [])
+        said = next(filter(None, map(no_cause, board.first.failures)), NO_CAUSE)
+        return lines + (paragraph(said, look) if is_over else [])
     return [*lines, *spoken_row(board, board.first, look)]
 
 
 def _unexplained(row: CriterionResult) -> CriterionResult:
-    """Return a row without what explains its failures."""
-    return replace(row, failures=tuple(replace(each, diagnosis=None, unexplained="") for each in row.failures))
+    """Return a row without what explains its failures, and without their places: a cause has its own."""
+    bare = (replace(each, diagnosis=None, unexplained="", where=None) for each in row.failures)
+    return replace(row, failures=tuple(bare))
 
 
 def _passing(verdict: Verdict | None) -> int | None:

@@ -306,6 +306,7 @@ def own_step_missing(site: Site) -> Iterator[Made]:
             and name != site.function
             and called(site.node) != name
             and called(site.parent) != name
+            and site.function not in site.module.reached(name)  # each would call the other, without an end
         ):
             new = ast.Call(ast.Name(name, Load), [site.node], [])
             yield site.make(new, f"`{name}` of `{{old}}` is needed", adds=True)

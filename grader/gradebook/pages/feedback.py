@@ -87,7 +87,7 @@ def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[Told]:
         held = bool(each.get("hidden", True)) and level != "full"
         if held and level == "verdict":
             continue
-        cause: Document = {} if lowered else each.get("diagnosis") or {}
+        cause: Document = {} if lowered else each.get("cause") or {}
         mistake, fix = str(cause.get("text") or ""), str(cause.get("fix") or "")
         test = str(each.get("test") or "")
         if held:

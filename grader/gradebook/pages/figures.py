@@ -15,7 +15,7 @@ MANY = 3  # attempts without a full pass, from which somebody is stuck
 AGAIN = 2  # attempts from which a row that passed in none of them says so too
 MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up names
 MOST_TEXT = 400
-_LINE = re.compile(r" \(line \d+\)")  # differs between students who made the same mistake
+_LINE = re.compile(r",? \(?line \d+\)?")  # differs between students who made the same mistake
 _NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
 _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
@@ -133,7 +133,7 @@ class Figures:
         seen: set[tuple[str, str, str]] = set()
         for row, told in (pair for each in tries for pair in _named(each.verdict)):
             text = _LINE.sub("", str(told["text"]))[:MOST_TEXT]
-            is_refusal = str(told["mistake"]).startswith(_REFUSAL)
+            is_refusal = str(told["id"]).startswith(_REFUSAL)
             key = stage, row, _NUMBERS.sub("#", text) if is_refusal else text
             if key in seen or (key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES):
                 continue
@@ -204,8 +204,8 @@ def _rows(verdict: Document) -> Sequence[Document]:
 
 
 def _named(verdict: Document) -> Iterator[tuple[str, Document]]:
-    """Yield each diagnosis of a verdict with the row whose test failed so."""
+    """Yield each cause of a verdict with the row whose test failed so."""
     for row in _rows(verdict):
         for failure in row.get("failures") or ():
-            if failure.get("diagnosis"):
-                yield row["id"], failure["diagnosis"]
+            if failure.get("cause"):
+                yield row["id"], failure["cause"]

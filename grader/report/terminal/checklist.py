@@ -1,16 +1,18 @@
-"""A verdict as a learner reads it in a terminal: the checklist, and below a failed row what was called and found."""
+"""A verdict as a learner reads it in a terminal: the checklist, and last the row that fails first, with its cause."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from grader.outcome import Status
+from grader.outcome import SEARCH, Status
 from grader.report.terminal.gradients import gradient_lines
-from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, row, side_by_side, with_place
+from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, place_lines, row, side_by_side
 from grader.report.terminal.words import (
     WORDS,
+    all_of,
     count,
     kind_of_row,
     note_choices,
@@ -38,7 +40,7 @@ class Style:
     """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
 
     only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
-    Where none fails, that is the first one that lacks robustness. fix tells what to do about a named cause, too: a
+    Where none fails, that is the first one that lacks robustness. fix tells what to write in place of a fault, too: a
     learner asks for that with `hint`.
     """
 
@@ -51,6 +53,11 @@ class Style:
 
 def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     """Return the whole report of one stage."""
+    return [*checklist_lines(verdict, style), *found_lines(verdict, style)]
+
+
+def checklist_lines(verdict: Verdict, style: Style) -> list[Text]:
+    """Return what is known before any cause: how much was reached, and the rows, each on a line."""
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
@@ -60,8 +67,14 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     if verdict.problem is not None:
         lines += problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
-        lines += _checklist(verdict, style)
-    return [*lines, *fault_lines(verdict, style), *_run_line(verdict, style)]
+        lines += _row_lines(_rows(verdict, style), style)
+    return lines
+
+
+def found_lines(verdict: Verdict, style: Style) -> list[Text]:
+    """Return what stands below the checklist: the rows that are told whole, with their causes, and the run."""
+    whole = _whole(verdict, style) if verdict.problem is None or style.verbose else []
+    return [*_whole_lines(verdict, whole, style), *fault_lines(verdict, style), *_run_line(verdict, style)]
 
 
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All stages") -> list[Text]:
@@ -105,18 +118,43 @@ def problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 
 
-def _checklist(verdict: Verdict, style: Style) -> list[Text]:
-    """Return the rows, each on a line, and what stands below those that are told whole."""
-    rows = [result for result in verdict.criteria if style.only in (None, result.id)]
+def _rows(verdict: Verdict, style: Style) -> list[CriterionResult]:
+    """Return the rows to show."""
+    return [result for result in verdict.criteria if style.only in (None, result.id)]
+
+
+def _whole(verdict: Verdict, style: Style) -> list[CriterionResult]:
+    """Return the rows that are told whole: what is wrong first, or all that can be told."""
+    rows = _rows(verdict, style)
     whole = [result for result in rows if result.status not in QUIET]
     if style.verbose or style.only is not None:
-        whole = rows
-    elif whole:
-        whole = [next((result for result in whole if not result.values_right), whole[0])]
-    else:
-        whole = [result for result in rows if result.lacks_robustness][:1]
+        return rows
+    if whole:
+        return [next((result for result in whole if not result.values_right), whole[0])]
+    return [result for result in rows if result.lacks_robustness][:1]
+
+
+def _whole_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) -> list[Text]:
+    """Return rows with what is wrong there; a cause that is the same as of a row before is told once."""
+    from rich.text import Text
+
+    rows = _rows(verdict, style)
     lines: list[Text] = []
+    causes: dict[str, str] = {}  # the row that each was told in
     offered = False
+    for result in whole:
+        below = detail_lines(result, verdict, style, commands=not offered, causes=causes)
+        if not below:
+            continue
+        offered = True
+        lines += below if len(rows) == 1 else [Text(""), *row(kind_of_row(result), result.text, "", style.look), *below]
+    others = [] if verdict.problem is not None else [result for result in rows if result not in whole]
+    return [*lines, *_same_lines(others, causes, style), *_more_lines(others, causes, style)]
+
+
+def _row_lines(rows: list[CriterionResult], style: Style) -> list[Text]:
+    """Return rows, each on a line, with runs of those that are not started folded."""
+    lines: list[Text] = []
     width = max((len(tests_words(result)) for result in rows), default=0)
     begun = any(result.status != "not_started" for result in rows)
     folds = {} if style.verbose or style.only is not None or not begun else _folds(rows)
@@ -126,11 +164,7 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
             lines += row("not_started", more, "not started", style.look) if folds[place] else []
             continue
         lines += _row_line(result, style.look, width)
-        if result in whole:
-            below = detail_lines(result, verdict, style, commands=not offered)
-            offered = offered or bool(below)
-            lines += below
-    return [*lines, *_more_lines([result for result in rows if result not in whole], style)]
+    return lines
 
 
 def _folds(rows: list[CriterionResult]) -> dict[int, int]:
@@ -153,9 +187,24 @@ def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
     return row(kind_of_row(result), text, note, look, "yellow" if result.lacks_robustness else None)
 
 
-def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
+def _same_lines(others: list[CriterionResult], causes: Mapping[str, str], style: Style) -> list[Text]:
+    """Name the rows that fail by nothing but causes which are told already."""
+    names = [result.id for result in others if _is_explained(result, causes)]
+    return paragraph(f"By the same cause: {all_of(names)}.", style.look, indent=0) if names else []
+
+
+def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
+    """Say whether all failures of a row that decide it have causes which are told already."""
+    decide = [each for each in result.failures if each.status == result.status]
+    return bool(decide) and all(each.diagnosis is not None and each.diagnosis.mistake in causes for each in decide)
+
+
+def _more_lines(others: list[CriterionResult], causes: Mapping[str, str], style: Style) -> list[Text]:
     """Say how to see what is not told of rows that fail as well or, where none does, that lack robustness."""
-    left, pass_not = [result for result in others if result.status not in QUIET], ("does not pass", "do not pass")
+    wrong = [result for result in others if result.status not in QUIET]
+    left, pass_not = [each for each in wrong if not _is_explained(each, causes)], ("does not pass", "do not pass")
+    if wrong and not left:
+        return []
     if not left:
         left, pass_not = [result for result in others if result.lacks_robustness], ("is not robust", "are not robust")
     if not left:
@@ -165,14 +214,28 @@ def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
     return side_by_side([f"{said}, to see one: {again} --row {left[0].id}", f"all: {again} -v"], style.look, indent=0)
 
 
-def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
-    """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all."""
+def detail_lines(
+    result: CriterionResult,
+    verdict: Verdict,
+    style: Style,
+    commands: bool = True,
+    causes: dict[str, str] | None = None,
+) -> list[Text]:
+    """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all.
+
+    causes holds the row that each cause was told in so far; those that are told here are added.
+    """
+    causes = {} if causes is None else causes
     asked = style.verbose or style.only is not None
     if result.robust or result.status == "not_started" or (result.status == "blocked" and not asked):
         return []
     lines: list[Text] = []
     for number, failure in enumerate(shown := told(result, style)):
-        lines += _failure_lines(failure, style, shown[0] if number else None)
+        cause = failure.diagnosis
+        elsewhere = causes.get(cause.mistake, "") if cause is not None else ""
+        lines += _failure_lines(failure, style, shown[0] if number else None, elsewhere)
+        if cause is not None and not elsewhere:
+            causes[cause.mistake] = result.id
     left = len(result.failures) - len(shown)
     if left:
         row = "" if " --only " in style.again else f" --row {result.id}"
@@ -180,12 +243,13 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
         lines += side_by_side([more], style.look)
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
-        read = f"read: {style.look.command(f'grader show {verdict.stage} {result.id}')}"
-        is_told = style.fix or style.verbose or not any(failure.diagnosis for failure in shown)
-        helps = "more help" if is_told else "fix it"
-        hint = f"{helps}: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
-        again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
-        lines += side_by_side([read, hint], style.look) + (side_by_side([again], style.look) if called else [])
+        hint = style.look.command(f"grader hint {verdict.stage} {result.id}")
+        has_fix = any(failure.diagnosis is not None and failure.diagnosis.fix for failure in shown)
+        offers = [f"read: {style.look.command(f'grader show {verdict.stage} {result.id}')}", f"more help: {hint}"]
+        lines += side_by_side(offers, style.look)
+        further = [f"fix it: {hint} --fix"] if has_fix and not style.fix else []
+        further += [f"same inputs again: {style.look.command(style.again)} --seed {verdict.run.seed}"] if called else []
+        lines += side_by_side(further, style.look) if further else []
     return lines
 
 
@@ -212,12 +276,23 @@ def _test_lines(test: str, look: Look) -> list[Text]:
     return paragraph(test if fits or not separator else f"{place}::\n{name}", look, "dim")
 
 
-def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> list[Text]:
-    """Return the call, what came of it, notes, the known mistake and the place; nothing that stands above already."""
+def _failure_lines(failure: Failure, style: Style, before: Failure | None, elsewhere: str) -> list[Text]:
+    """Return the cause, the place and, once, what was called and came of it; nothing that stands above already.
+
+    elsewhere is the row in which the cause is told already.
+    """
     look, cause = style.look, failure.diagnosis
     lines: list[Text] = []
     if style.verbose:
         lines += _test_lines(failure.test, look)
+    is_new = before is None or before.diagnosis != cause
+    if cause is not None and elsewhere and is_new:
+        lines += paragraph(f"By the same cause as {elsewhere}.", look, "yellow")
+    elif cause is not None and is_new:
+        lines += paragraph(look.prose(cause.text), look, "yellow")
+        lines += paragraph(look.prose(cause.fix), look, "yellow") if style.fix and cause.fix else []
+    if failure.where and not (cause is not None and elsewhere) and (before is None or before.where != failure.where):
+        lines += place_lines(f"{failure.where.file}:{failure.where.line}", failure.where.text, look)
     if failure.call:
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if message := evidence(failure, style):
@@ -228,12 +303,15 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += gradient_lines(failure.gradients, look)
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
-    if cause is not None and (before is None or before.diagnosis != cause):
-        lines += paragraph(look.prose(cause.text), look, "yellow")
-        lines += paragraph(look.prose(cause.fix), look, "yellow") if style.fix or style.verbose else []
-    if failure.where and (before is None or before.where != failure.where):
-        lines = with_place(lines, f"{failure.where.file}:{failure.where.line}", look)
+    if (said := no_cause(failure, style.verbose)) and (before is None or before.unexplained != failure.unexplained):
+        lines += paragraph(said, look, "dim")
     return lines
+
+
+def no_cause(failure: Failure, verbose: bool = False) -> str:
+    """Say why no cause is known, where the search for it came to no end; nothing where it found none."""
+    is_told = failure.diagnosis is None and (verbose or failure.unexplained.startswith(SEARCH))
+    return f"No cause was found: {failure.unexplained}." if is_told and failure.unexplained else ""
 
 
 def evidence(failure: Failure, style: Style) -> str:

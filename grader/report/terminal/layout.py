@@ -166,6 +166,19 @@ def with_place(lines: list[Text], place: str, look: Look) -> list[Text]:
     return [*lines, *paragraph(place, look, "dim")]
 
 
+def place_lines(place: str, source: str, look: Look) -> list[Text]:
+    """Return a place such as file:line with the text of that line, which is below it where there is no room beside."""
+    from rich.text import Text
+
+    pointer = Text(f"{' ' * INDENT}--> {look.clean(place)}", "dim")
+    text = Text(look.clean(source.replace("\n", " ")))
+    if not source:
+        return paragraph(f"--> {place}", look, "dim", hanging=4)
+    if pointer.cell_len + INDENT + text.cell_len <= look.detail:
+        return [Text.assemble(pointer, " " * INDENT, text)]
+    return [*paragraph(f"--> {place}", look, "dim", hanging=4), *paragraph(text.plain, look, indent=2 * INDENT)]
+
+
 def side_by_side(parts: list[str], look: Look, style: str = "dim", indent: int = INDENT) -> list[Text]:
     """Return texts on one indented line or, where they do not fit, each on its own."""
     from rich.text import Text

@@ -195,13 +195,17 @@ def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     row_id = hint.criterion.id
     lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(stage, hint, look)
     more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
-    if hint.number == hint.total:
+    if hint.is_fix or (hint.number == hint.total and not hint.has_fix):
         more = f"the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
+    elif hint.number == hint.total:
+        more = f"fix it: {look.command(f'grader hint {stage.id} {row_id}')} --fix"
     return [*lines, *side_by_side([more], look)]
 
 
 def hint_title(stage: Stage, hint: Hint) -> str:
     """Return of which row a hint is, and which of how many."""
+    if hint.is_fix:
+        return f"{stage.id} · {hint.criterion.text} · what to write"
     if not hint.number:
         return f"{stage.id} · {hint.criterion.text} · what the last check found"
     step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
@@ -210,7 +214,7 @@ def hint_title(stage: Stage, hint: Hint) -> str:
 
 def after_last(stage: Stage, hint: Hint) -> str:
     """Return what a learner can do whom the last hint has not helped; nothing before the last one."""
-    if hint.number < hint.total:
+    if hint.number < hint.total or hint.has_fix:
         return ""
     if not hint.can_be_seen:
         return "This is the last hint. If it does not help, ask your instructor: the solution is sealed in this copy."

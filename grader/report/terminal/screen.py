@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 README_WIDTH = 100
 LOG_SECONDS = 30.0
+SEARCHING = "looking for the cause"
 
 
 @contextmanager
@@ -173,6 +174,10 @@ class Ticker:
     def __call__(self, outcome: Outcome) -> None:
         self._tests += 1
         self._draw(f"{self._tests} {'test' if self._tests == 1 else 'tests'} · {outcome.criterion}")
+
+    def search(self) -> None:
+        """Say that the tests have ended, and that the cause of what failed is being looked for."""
+        self._draw(SEARCHING)
 
     def clear(self) -> None:
         """Take the line back."""

@@ -77,11 +77,11 @@ def test_what_tests_import_is_there_while_they_run_and_not_afterwards(suite: Sui
     assert set(sys.modules) == before
 
 
-def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
-    assert {criterion_of(each) for each in suite.chosen("half")} == {"half"}
-    rows = [criterion_of(each) for each in suite.chosen(None, ("half", "total"))]
+def test_rows_are_ordered(suite: Suite) -> None:
+    rows = [criterion_of(each) for each in suite.in_order(("half", "total"))]
     assert rows == sorted(rows, key=("half", "total").index) and len(rows) == len(suite.items)
-    assert suite.chosen("no such row") == []
+    assert suite.in_order() == suite.items
+    assert task(suite, only="half", ahead=("total",)).rows_first == ("half", "total")
     assert task(suite, ahead=("half", "total")).rows_first == ("half", "total")
     assert task(suite, first_failure=("total",), ahead=("half",)).rows_first == ("total",)
 

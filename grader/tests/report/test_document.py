@@ -19,13 +19,14 @@ from grader.submission.source import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 SCHEMA: dict[str, Any] = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))
+FOUND = Diagnosis("reshape-without-transpose", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2.")
 FAILURE = Failure(
     "test_attention.py::TestHeads::test_split",
     True,
     "failed",
     "split_heads(x: float64 (2, 6, 8), num_heads=2)",
     "72 of 96 values differ",
-    Diagnosis("reshape-without-transpose", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2."),
+    FOUND,
     Where("stages/s15_attention/attention.py", 142),
     ("printed: hello",),
 )
@@ -68,13 +69,14 @@ SPLIT_HEADS = {
             "kind": None,
             "call": "split_heads(x: float64 (2, 6, 8), num_heads=2)",
             "message": "72 of 96 values differ",
-            "diagnosis": {
-                "mistake": "reshape-without-transpose",
+            "cause": {
+                "id": "reshape-without-transpose",
                 "criterion": "split-heads",
-                "text": "Tokens are mixed across heads.",
-                "fix": "Swap axes 1 and 2.",
                 "function": None,
                 "line": None,
+                "text": "Tokens are mixed across heads.",
+                "fix": "Swap axes 1 and 2.",
+                "evidence": "split_heads(x: float64 (2, 6, 8), num_heads=2): 72 of 96 values differ",
             },
             "where": "stages/s15_attention/attention.py:142",
             "notes": ["printed: hello"],
@@ -89,7 +91,7 @@ SPLIT_HEADS = {
 def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
     document = valid(verdict_document(VERDICT))
     assert {key: document[key] for key in ("schema", "stage", "passed", "locked", "seed", "isolation", "unlocked")} == {
-        "schema": 2,
+        "schema": 3,
         "stage": "s15",
         "passed": False,
         "locked": False,
@@ -116,6 +118,20 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
 )
 def test_every_kind_of_verdict_is_valid(verdict: Verdict) -> None:
     valid(verdict_document(verdict))
+
+
+def test_where_no_cause_is_known_the_reason_stands_in_its_place() -> None:
+    cut = replace(FAILURE, unexplained="the search for a cause took 60 s")
+    rows = [replace(ROWS[1], failures=(each,)) for each in (cut, replace(cut, diagnosis=None))]
+    for row, reason in zip(rows, (None, {"reason": cut.unexplained}), strict=True):
+        (failure,) = valid(verdict_document(replace(VERDICT, criteria=(row,))))["criteria"][0]["failures"]
+        assert failure["unexplained"] == reason and (failure["cause"] is None) == (reason is not None)
+    found = replace(FAILURE, message=f"{FAILURE.message}\nhalf of it", pattern="half of it")
+    found = replace(found, diagnosis=replace(FOUND, function="split_heads", line=12))
+    row = replace(ROWS[1], failures=(found,))
+    (failure,) = valid(verdict_document(replace(VERDICT, criteria=(row,))))["criteria"][0]["failures"]
+    assert (failure["cause"]["function"], failure["cause"]["line"]) == ("split_heads", 12)
+    assert failure["cause"]["evidence"].endswith(": 72 of 96 values differ")
 
 
 def test_a_locked_verdict_names_what_comes_first() -> None:
@@ -150,7 +166,7 @@ def test_the_schema_describes_every_key_that_is_written() -> None:
         "verdict": document,
         "criterion": row,
         "failure": row["failures"][0],
-        "diagnosis": row["failures"][0]["diagnosis"],
+        "cause": row["failures"][0]["cause"],
         "problem": document["problem"],
         "summary": summary_document([]),
     }

@@ -60,13 +60,13 @@ def test_each_row_that_passes_is_worth_a_point() -> None:
 def test_details_are_what_the_terminal_shows_below_a_row() -> None:
     assert graded.details(SPLIT, VERDICT).splitlines() == [
         "2 of 4 tests.",
+        "Tokens are mixed across heads.",
+        f"--> {LABEL}:142",
         "split_heads(x: float64 (2, 6, 8), num_heads=2)",
         "72 of 96 values differ",
-        "Tokens are mixed across heads.",
-        "Swap axes 1 and 2." + f"{LABEL}:142".rjust(97),
         "and 1 more test: grader check s15 --row split-heads -v",
         "read: grader show s15 split-heads    more help: grader hint s15 split-heads",
-        "again with these inputs: grader check s15 --seed 40817",
+        "fix it: grader hint s15 split-heads --fix    same inputs again: grader check s15 --seed 40817",
     ]
 
 

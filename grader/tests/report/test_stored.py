@@ -30,7 +30,17 @@ def first(*rows: CriterionResult, **changes: Any) -> dict[str, Any]:
         del found[key]
     for row in found["criteria"]:
         del row["robust"], row["robustness"]
+        row["failures"] = [_diagnosed(failure) for failure in row["failures"]]
     return found
+
+
+def _diagnosed(failure: dict[str, Any]) -> dict[str, Any]:
+    """Return a failure as versions 1 and 2 had it."""
+    cause, why = failure["cause"], failure["unexplained"]
+    kept = {key: value for key, value in failure.items() if key not in ("cause", "unexplained")}
+    names = ("criterion", "text", "fix", "function", "line")
+    found = cause and {"mistake": cause["id"], **{name: cause[name] for name in names}}
+    return {**kept, "diagnosis": found, "unexplained": why and why["reason"]}
 
 
 def statuses(document: dict[str, Any], by: Passes = "mathematics") -> list[str]:
@@ -43,6 +53,18 @@ def test_version_1_is_decided_as_a_verdict_of_now() -> None:
     assert decided(first(*rows), "mathematics") == now
     jsonschema.Draft202012Validator(SCHEMA).validate(decided(first(*rows), "mathematics"))
     assert statuses(first(*rows), "all") == ["passed", "failed", "failed", "failed", "crashed"]
+
+
+def test_version_2_names_its_causes_as_now() -> None:
+    failure = replace(SPLIT.failures[0], diagnosis=None, unexplained="the search for a cause took 60 s")
+    now = verdict_document(replace(VERDICT, criteria=(SPLIT, replace(SPLIT, failures=(failure,)))))
+    before = {**now, "schema": 2}
+    before["criteria"] = [
+        {**row, "failures": [_diagnosed(each) for each in row["failures"]]} for row in now["criteria"]
+    ]
+    assert before["criteria"][0]["failures"][0]["diagnosis"]["mistake"]
+    assert decided(before, now["passes"]) == now
+    assert now["criteria"][1]["failures"][0]["unexplained"] == {"reason": "the search for a cause took 60 s"}
 
 
 def test_a_stage_that_lacked_only_refusals_passes() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.outcome import SEARCH, Where
 from grader.report.terminal.layout import Look
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
@@ -68,10 +69,26 @@ def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> No
     assert plain.told(plain.judged(failing)).splitlines() == ["    This is the square."]
     plain.told(Saved(plain.first.module_path))
     plain.told(Glimpsed(2, ahead))
-    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\n"
+    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\nThe cause is being looked for.\n"
     better = verdict(plain.first, "passed", "failed")
     assert plain.told(plain.judged(better)).startswith("s01 · Numbers: 1 of 2 rows pass.\nFirst: quadruple is right")
     assert "0 of 2 rows pass." in plain.told(plain.judged(failing))  # each check begins anew
+
+
+def test_a_cause_is_told_with_the_line_of_the_fault(plain: Plain) -> None:
+    failing = verdict(plain.first, "failed", "blocked")
+    row = failing.criteria[0]
+    bare = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    assert ":6" in plain.told(Decided(1, replace(failing, criteria=(bare, failing.criteria[1]))))
+    fault = Where("stages/s01_numbers/numbers_.py", 8, "return x * x")
+    found = replace(row, failures=tuple(replace(each, where=fault) for each in row.failures))
+    told = plain.told(plain.judged(replace(failing, criteria=(found, failing.criteria[1]))))
+    assert told == "    This is the square.\n    --> stages/s01_numbers/numbers_.py:8    return x * x\n"
+    plain.told("c")
+    assert ":6" in plain.told(Decided(2, replace(failing, criteria=(bare, failing.criteria[1]))))
+    cut = replace(bare, failures=tuple(replace(each, unexplained=f"{SEARCH} took 60 s") for each in bare.failures))
+    told = plain.told(plain.judged(replace(failing, criteria=(cut, failing.criteria[1]))))
+    assert told == f"    No cause was found: {SEARCH} took 60 s.\n"
 
 
 def test_each_check_is_told_by_itself(plain: Plain) -> None:

@@ -61,9 +61,12 @@ def test_a_verdict_is_there_before_it_is_explained(watched: Watched) -> None:
     found = verdict(watched.first, "failed", "blocked")
     watched.session.take(Decided(1, found))
     board = watched.session.board
-    assert board.verdict == found and board.since is not None and board.failing == "double"
+    assert board.verdict == found and board.since is not None and board.failing == "double" and board.searches
     watched.session.take(Judged(1, found))
-    assert watched.session.board.since is None
+    assert watched.session.board.since is None and not watched.session.board.searches
+    watched.session.take(Decided(1, found))
+    watched.session.check()
+    assert not watched.session.board.searches
 
 
 def test_what_is_wrong_comes_before_what_was_not_begun(watched: Watched) -> None:

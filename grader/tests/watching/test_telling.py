@@ -43,6 +43,20 @@ def test_while_a_check_runs_its_tests_and_seconds_are_told(board: Board) -> None
     assert "check is running" in text(telling.below(board, LOOK))
 
 
+def test_while_the_cause_is_looked_for_that_is_told(board: Board) -> None:
+    row, *rest = verdict(board.stage, "failed", "passed").criteria
+    bare = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    found = replace(board, verdict=replace(verdict(board.stage, "failed", "passed"), criteria=(bare, *rest)))
+    assert telling.AHEAD in text(telling.below(found, LOOK))
+    searching = replace(found, searches=True)
+    assert telling.reached(searching, LOOK, 17.0) == "1 of 2 criteria · looking for the cause"
+    told = text(telling.below(searching, LOOK))
+    assert telling.SEARCHING in told and telling.AHEAD not in told
+    over = replace(found, since=None)
+    assert telling.reached(over, LOOK, 17.0) == "1 of 2 criteria"
+    assert not any(said in text(telling.below(over, LOOK)) for said in (telling.SEARCHING, telling.AHEAD))
+
+
 def test_the_first_row_that_does_not_pass_is_told_whole_or_the_one_that_is_chosen(board: Board) -> None:
     board = judged(board, "failed", "blocked")
     told = text(telling.below(board, LOOK))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.outcome import Gradient
-from grader.report.terminal.checklist import FAULT, Style, evidence, told
+from grader.report.terminal.checklist import FAULT, Style, evidence, no_cause, told
 from grader.report.terminal.gradients import gradient_lines
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
@@ -118,7 +118,7 @@ def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
 def _told(failure: Failure) -> Told:
     cause = failure.diagnosis
     where = f"{failure.where.file}:{failure.where.line}" if failure.where is not None else ""
-    said, help = (cause.text, "") if cause is not None else ("", failure.help)
+    said, help = (cause.text, "") if cause is not None else (no_cause(failure), failure.help)
     message = evidence(failure, Style(LOOK, ""))
     return Told(failure.call, message, help, _table(failure.gradients), failure.notes, said, where)
 

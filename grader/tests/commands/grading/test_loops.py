@@ -37,9 +37,9 @@ def test_json_has_it_as_the_cause(hanging: Place) -> None:
     double, quadruple = hanging.run("check", "s01", "--isolation", "process", "--json").json["criteria"]
     assert (double["status"], quadruple["status"]) == ("timed_out", "blocked")
     first = double["failures"][0]
-    assert first["where"].endswith("numbers_.py:9") and first["diagnosis"]["text"] == SAID
-    assert (first["diagnosis"]["mistake"], first["diagnosis"]["criterion"]) == ("long-loop", "double")
-    assert [each["diagnosis"] for each in double["failures"][1:]] == [None]
+    assert first["where"].endswith("numbers_.py:9") and first["cause"]["text"] == SAID
+    assert (first["cause"]["id"], first["cause"]["criterion"]) == ("long-loop", "double")
+    assert [each["cause"] for each in double["failures"][1:]] == [None]
 
 
 @pytest.mark.parametrize("level", ["hint", "verdict"])
@@ -48,7 +48,7 @@ def test_less_feedback_names_no_cause(hanging: Place, level: str) -> None:
     done = hanging.run("check", "s01", "--isolation", "process", "--json")
     (double, _) = done.json["criteria"]
     assert double["status"] == "timed_out" and "still in the loop" not in done.out
-    assert not any(each["diagnosis"] for each in double["failures"])
+    assert not any(each["cause"] for each in double["failures"])
 
 
 def test_a_module_that_loops_while_it_is_loaded(hanging: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,13 +66,13 @@ def test_it_passes_opens_the_next_stage_and_is_told_what_is_missing(asking: Plac
 def test_json_counts_it_for_each_criterion_and_the_stage(asking: Place) -> None:
     done = asking.run("check", "s01", "--isolation", "process", "--json")
     found = done.json
-    assert (done.code, found["schema"], found["passed"], found["robust"]) == (0, 2, True, False)
+    assert (done.code, found["schema"], found["passed"], found["robust"]) == (0, 3, True, False)
     assert (found["passes"], found["counts"]) == ("mathematics", {"criteria": 2, "passed": 2, "robust": 1})
     double, quadruple = found["criteria"]
     assert (double["status"], double["robust"], quadruple["robust"]) == ("passed", False, True)
     assert double["robustness"] == {"tests_passed": 0, "tests_total": 2}
     assert {each["kind"] for each in double["failures"]} == {"refusals"}
-    assert all(each["diagnosis"]["mistake"].startswith("refusal-") for each in double["failures"])
+    assert all(each["cause"]["id"].startswith("refusal-") for each in double["failures"])
 
 
 def test_a_course_may_let_all_tests_count(asking: Place) -> None:

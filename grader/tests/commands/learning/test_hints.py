@@ -23,9 +23,9 @@ def test_a_hint_goes_one_step_further_each_time(here: Here) -> None:
 def test_a_hint_without_a_row_is_for_the_first_that_does_not_pass(place: Place) -> None:
     place.numbers.write_text(NUMBERS.replace("double(double(x))", "x"), encoding="utf-8")
     found = place.run("hint", "s01")
-    assert (found.code, found.out.splitlines()[0]) == (0, "s01 · quadruple is right · what the last check found")
+    assert (found.code, found.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 1 of 3, a question")
     done = place.run("hint", "s01")
-    assert (done.code, done.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 1 of 3, a question")
+    assert (done.code, done.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 2 of 3, the idea")
     place.numbers.write_text(NUMBERS, encoding="utf-8")
     done = place.run("hint", "s01")
     assert (done.code, done.out) == (0, "")
@@ -38,7 +38,7 @@ def test_a_hint_after_a_check_says_first_what_was_found(place: Place) -> None:
     broken = place.root / "hidden" / "s01_numbers" / "test_hidden_double.py"
     broken.write_text("not python", encoding="utf-8")  # whoever grades again meets it
     steps = ("hint 1 of 3, a question", "hint 2 of 3, the idea", "hint 3 of 3, almost the answer")
-    for step in ("what the last check found", *steps):
+    for step in (*steps, "what to write", "what to write"):
         title, about, *_ = place.run("hint", "s01").out.splitlines()
         assert title == f"s01 · double is right · {step}"
         assert about == "    The last check: This is the square."
@@ -58,18 +58,37 @@ def test_a_hint_and_a_reset_are_for_where_one_is_without_a_stage(place: Place, h
     assert "no stage is left to work on" in done.err
 
 
-def test_where_a_cause_is_named_its_remedy_comes_first_and_alone(place: Place) -> None:
+def test_where_a_cause_is_named_what_to_write_is_the_last_step(place: Place) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
     place.run("check", "s01")
-    first = place.run("hint", "s01", "double").out
-    assert "This is the square." in first and "Multiply by 2." in first
-    assert "a nudge" not in first and "one step further: grader hint s01 double" in first
-    second = place.run("hint", "s01", "double").out
-    assert "a nudge" in second and "Multiply by 2." not in second
-    assert "2 hints are left" in place.run("solution", "s01", "double", "--give-up", "--yes").err
-    place.numbers.write_text(WRONG + "\n", encoding="utf-8")
-    place.run("check", "s01")
-    assert "the idea" in place.run("hint", "s01", "double").out  # the same cause: its remedy is known
+    texts = [place.run("hint", "s01", "double").out for _ in range(2)]
+    assert all("This is the square." in each and "Multiply by 2." not in each for each in texts)
+    assert "a nudge" in texts[0] and "one step further: grader hint s01 double" in texts[0]
+    assert "1 hint is left" in place.run("solution", "s01", "double", "--give-up", "--yes").err
+    third, last = (place.run("hint", "s01", "double").out for _ in range(2))
+    assert "nearly the answer" in third and "fix it: grader hint s01 double --fix" in third
+    assert "Multiply by 2." in last and "nearly the answer" not in last
+    assert place.run("solution", "s01", "double", "--give-up", "--yes").code == 0
+
+
+def test_what_to_write_is_shown_at_once_where_it_is_asked_for(place: Place) -> None:
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    checked = place.run("check", "s01").out
+    assert "This is the square." in checked and "Multiply by 2." not in checked
+    assert "fix it: grader hint s01 double --fix" in checked
+    for _ in range(2):
+        told = place.run("hint", "s01", "double", "--fix").out
+        assert told.splitlines()[0] == "s01 · double is right · what to write" and "Multiply by 2." in told
+    assert "a nudge" in place.run("hint", "s01", "double").out
+    place.numbers.write_text(WRONG + "\n", encoding="utf-8")  # of this text no check is known
+    assert "Multiply by 2." in place.run("hint", "s01", "double", "--fix").out
+
+
+def test_where_no_cause_is_named_there_is_nothing_to_write(place: Place) -> None:
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    done = place.run("hint", "s01", "double", "--fix")
+    assert done.code == 2 and "no cause in double of s01" in " ".join(done.err.split())
+    assert "grader hint s01 double" in done.err
 
 
 EDGES = """\

@@ -36,7 +36,7 @@ class TestTrust:
         done = check("--json")
         failures = [failure for row in done.json["criteria"] for failure in row["failures"]]
         assert sources(done.json) == {"s02": "own", "s03": "own"} and not done.json["faults"]
-        assert {(failure["diagnosis"] or {}).get("mistake") for failure in failures} >= {"itself-too"}
+        assert {(failure["cause"] or {}).get("id") for failure in failures} >= {"itself-too"}
         assert not marker.exists()
 
     def test_a_grader_that_is_kept_for_a_class_runs_references_only(

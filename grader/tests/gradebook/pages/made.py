@@ -18,7 +18,7 @@ TEXT = "This is the square."
 
 def failure(**other: Any) -> dict[str, Any]:
     found = {"test": "test_two[3]", "hidden": True, "status": "failed", "call": "double(3)", "message": "got 9",
-             "diagnosis": {"mistake": "squared", "criterion": "double", "text": TEXT, "fix": "Multiply by 2."},
+             "cause": {"id": "squared", "criterion": "double", "text": TEXT, "fix": "Multiply by 2."},
              "where": "/home/me/ada.py:7", "help": None}  # fmt: skip
     return found | other
 

@@ -29,22 +29,22 @@ def test_a_mistake_counts_once_for_a_student_and_also_where_a_later_attempt_is_r
     assert [(each.row, each.text, each.students) for each in found.commonest(5)] == [("double", TEXT, 2)]
 
 
-def test_the_same_repair_on_another_line_is_the_same_mistake() -> None:
+def test_the_same_edit_on_another_line_is_the_same_mistake() -> None:
     found = Figures()
     for line in (3, 45):
-        told = {"mistake": f"repair-{line}", "text": f"f answers as if x were 2 (line {line})", "fix": None}
+        told = {"id": f"name-confused-{line}", "text": f"f, line {line}: `x` stands where `y` is needed.", "fix": None}
         failed = verdict(double=False)
-        failed["criteria"][0]["failures"] = [failure(diagnosis=told)]
+        failed["criteria"][0]["failures"] = [failure(cause=told)]
         found.add(sheet(failed, student=f"student {line}"))
-    assert [(each.text, each.students) for each in found.commonest(5)] == [("f answers as if x were 2", 2)]
+    assert [(each.text, each.students) for each in found.commonest(5)] == [("f: `x` stands where `y` is needed.", 2)]
 
 
 def test_calls_that_were_not_refused_differ_in_what_is_wrong_with_them_and_not_in_numbers() -> None:
     found = Figures()
     for shapes, why in (("(2, 3) and (2,)", "shapes"), ("(3, 1, 4) and (-5,)", "shapes"), ("0", "an empty axis")):
-        told = {"mistake": "refusal-missing", "text": f"f accepts a call ({why}: {shapes}).", "fix": "Check it."}
+        told = {"id": "refusal-missing", "text": f"f accepts a call ({why}: {shapes}).", "fix": "Check it."}
         failed = verdict(double=False)
-        failed["criteria"][0]["failures"] = [failure(diagnosis=told)]
+        failed["criteria"][0]["failures"] = [failure(cause=told)]
         found.add(sheet(failed, student=shapes))
     assert [(each.text, each.students) for each in found.commonest(5)] == [
         ("f accepts a call (shapes: (2, 3) and (2,)).", 2), ("f accepts a call (an empty axis: 0).", 1),
@@ -56,7 +56,7 @@ def test_made_up_mistakes_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatc
     found = Figures()
     for name in "abc":
         failed = verdict(double=False)
-        failed["criteria"][0]["failures"] = [failure(diagnosis={"mistake": name, "text": name * 9999, "fix": name})]
+        failed["criteria"][0]["failures"] = [failure(cause={"id": name, "text": name * 9999, "fix": name})]
         found.add(sheet(failed, student=name))
     assert [len(each.text) for each in found.commonest(5)] == [figures.MOST_TEXT] * 2
 

@@ -27,7 +27,7 @@ def course(original: Place) -> Course:
 def documents(course: Course) -> tuple[str, str]:
     """Return the class's page and a student's, of a class in which all words are hostile."""
     evil = failure(test=EVIL, call=EVIL, message=EVIL, help=EVIL, where=EVIL)
-    evil["diagnosis"] = {"mistake": EVIL, "text": EVIL, "fix": EVIL}
+    evil["cause"] = {"id": EVIL, "text": EVIL, "fix": EVIL}
     bad = verdict(double=False, title=EVIL)
     bad["criteria"][0] |= {"failures": [evil], "text": EVIL, "waits_for": [EVIL], "id": EVIL}
     pages = Pages(course, "full", NOW)
@@ -51,7 +51,7 @@ def test_what_students_wrote_is_text(documents: tuple[str, str], which: int) -> 
 
 def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
     found = failure()
-    found["diagnosis"] = {"mistake": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}
+    found["cause"] = {"id": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}
     bad = verdict(double=False)
     bad["criteria"][0] |= {"failures": [found]}
     pages = Pages(course, "full", NOW)

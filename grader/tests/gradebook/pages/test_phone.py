@@ -51,8 +51,8 @@ def browsing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def written(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the pages of a class whose rows, students, tests and files have long names."""
-    cause = {"mistake": "m", "text": f"`{LONG}` is used where `{LONG}.transposed_values` is needed.", "fix": LONG}
-    told = failure(test=f"test_{LONG}[3]", diagnosis=cause, where=f"{LONG}.py:7", call=f"{LONG}(x)", message=LONG)
+    cause = {"id": "m", "text": f"`{LONG}` is used where `{LONG}.transposed_values` is needed.", "fix": LONG}
+    told = failure(test=f"test_{LONG}[3]", cause=cause, where=f"{LONG}.py:7", call=f"{LONG}(x)", message=LONG)
     bad = verdict(double=False, title="Numbers of several kinds")
     bad["criteria"][0] |= {"id": LONG.replace("_", "-"), "text": f"{LONG} gives the gradient", "failures": [told]}
     bad["criteria"][1] |= {"text": "multi_head_attention_forward is right", "waits_for": [LONG], "status": "blocked"}

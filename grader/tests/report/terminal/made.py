@@ -27,7 +27,7 @@ FAILURE = Failure(
     "split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)",
     "shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0",
     DIAGNOSIS,
-    Where("stages/s15_attention/attention.py", 142),
+    Where("stages/s15_attention/attention.py", 142, "return x.reshape(batch, num_heads, seq, d_k)"),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.outcome import Status
-from grader.report.terminal.checklist import Style, summary_lines, verdict_lines
+from grader.report.terminal.checklist import Style, checklist_lines, found_lines, summary_lines, verdict_lines
 from grader.report.terminal.layout import MARKS, Look, heading, paragraph, row, side_by_side
 from grader.submission.source import Problem
 from grader.tests.report.terminal.made import (
@@ -29,15 +29,17 @@ PICTURE = """\
 s15 · Attention mechanisms                                  1 of 4 criteria   █████░░░░░░░░░░░░░░░
 ✓   5  compute_attention_scores gives QKᵀ/√d_k
 ✗ 2/4  split_heads reshapes for multi-head
-    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)
-    shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
-    This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
-    stages/s15_attention/attention.py:142
-    and 1 more test: grader check s15 --row split-heads -v
-    read: grader show s15 split-heads    fix it: grader hint s15 split-heads
-    again with these inputs: grader check s15 --seed 40817
 ○      merge_heads reverses split_heads                                       not started
 –      multi_head_attention_forward                                           waits for split_heads
+
+✗ split_heads reshapes for multi-head
+    This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
+    --> stages/s15_attention/attention.py:142    return x.reshape(batch, num_heads, seq, d_k)
+    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)
+    shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
+    and 1 more test: grader check s15 --row split-heads -v
+    read: grader show s15 split-heads    more help: grader hint s15 split-heads
+    fix it: grader hint s15 split-heads --fix    same inputs again: grader check s15 --seed 40817
 seed 40817 · isolation bubblewrap · 0.6 s
 """
 
@@ -58,11 +60,20 @@ def test_no_line_ends_in_spaces(width: int) -> None:
     assert all(line == line.rstrip() for line in shown(width=width).splitlines())
 
 
-def test_at_80_columns_the_place_and_the_commands_stand_on_lines_of_their_own() -> None:
+def test_at_80_columns_the_line_of_the_fault_and_the_commands_stand_on_lines_of_their_own() -> None:
     lines = shown(width=80).splitlines()
-    assert any(line.endswith(" stages/s15_attention/attention.py:142") for line in lines)
-    assert "    read: grader show s15 split-heads    fix it: grader hint s15 split-heads" in lines
-    assert "    again with these inputs: grader check s15 --seed 40817" in lines
+    place = lines.index("    --> stages/s15_attention/attention.py:142")
+    assert lines[place + 1] == "        return x.reshape(batch, num_heads, seq, d_k)"
+    assert "    fix it: grader hint s15 split-heads --fix" in lines
+    assert "    same inputs again: grader check s15 --seed 40817" in lines
+
+
+def test_what_is_known_before_any_cause_is_the_first_part_of_the_report() -> None:
+    style = Style(Look(120), "grader check s15")
+    first, rest = text_of(checklist_lines(VERDICT, style)), text_of(found_lines(VERDICT, style))
+    assert first + rest == PICTURE and first.splitlines()[-1].startswith("–") and DIAGNOSIS.text not in first
+    bare = replace(VERDICT, criteria=tuple(replace(each, failures=()) for each in VERDICT.criteria))
+    assert text_of(checklist_lines(bare, style)) == first
 
 
 def test_a_long_line_keeps_all_its_words_when_it_is_wrapped() -> None:
@@ -129,7 +140,7 @@ def test_a_run_of_public_tests_alone_says_so_above_and_below() -> None:
 
 def test_the_numbers_of_tests_stand_below_one_another() -> None:
     rows = (replace(SCORES, tests_passed=12, tests_total=12), replace(SCORES, tests_passed=1, tests_total=1), FAILED)
-    lines = [line for line in shown(*rows, width=80).splitlines() if line[:1] in "✓✗"]
+    lines = [line for line in shown(*rows, width=80).splitlines() if line[:1] in tuple("✓✗")][:3]
     assert [line[:7] for line in lines] == ["✓  12  ", "✓   1  ", "✗ 2/4  "]
     assert shown(MERGE).splitlines()[1].startswith("○ merge_heads")  # no row has any yet
 
@@ -186,7 +197,7 @@ def test_a_command_is_never_broken(width: int) -> None:
     for command in ("`grader check s01 --seed 5`", "`grader start s02`", "`grader show s01`"):
         assert any(command in line for line in lines)
     assert max(map(len, lines)) <= width
-    parts = ["more help: grader hint s01 dot-product", f"again with these inputs: {'grader check s01 --seed 5' * 3}"]
+    parts = ["more help: grader hint s01 dot-product", f"same inputs again: {'grader check s01 --seed 5' * 3}"]
     shown = [line.plain.strip() for line in side_by_side(parts, Look(width))]
     assert shown[-1] == parts[1].partition(": ")[2]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.report.terminal.checklist import Style, detail_lines
+from grader.outcome import SEARCH
+from grader.report.terminal.checklist import Style, detail_lines, verdict_lines
 from grader.report.terminal.layout import Look
 from grader.tests.report.terminal.made import (
+    DIAGNOSIS,
     FAILED,
     FAILURE,
     FORWARD,
@@ -21,7 +23,9 @@ from grader.tests.report.terminal.made import (
 )
 from grader.verdict import Failure
 
-LATER = replace(MERGE, status="failed", failures=(replace(FAILURE, call="merge()"),))
+OTHER = replace(DIAGNOSIS, mistake="another", text="The axes are swapped twice.")
+LATER = replace(MERGE, status="failed", failures=(replace(FAILURE, call="merge()", diagnosis=OTHER),))
+FIX = "Reshape to (batch, seq, heads, d_k) first"
 
 
 def test_the_first_row_that_fails_is_told_whole_and_the_others_on_a_line_each() -> None:
@@ -46,7 +50,7 @@ def test_one_row_alone_is_told_where_it_is_asked_for() -> None:
 
 def test_all_rows_are_told_whole_on_request_and_what_repeats_once() -> None:
     text = shown(FAILED, LATER, verbose=True)
-    assert "    merge()\n" in text and text.count("again with these inputs") == text.count("more help") == 1
+    assert "    merge()\n" in text and text.count("same inputs again") == text.count("more help") == 1
     assert "--row" not in text
 
 
@@ -162,4 +166,32 @@ def test_beside_a_named_cause_nothing_else_explains() -> None:
         assert (pattern in text, failure.help in text) == (explained, explained)
         assert "72 of 96 values differ" in text and ("fix it: grader hint" in text) != explained
     text = " ".join(shown(failing(failure), verbose=True).split())
-    assert pattern in text and failure.help in text and "Reshape to (batch, seq, heads, d_k) first" in text
+    assert pattern in text and failure.help in text
+
+
+def test_what_to_write_is_told_by_hint_and_where_it_is_asked_for() -> None:
+    for verbose in (False, True):
+        text = shown(verbose=verbose)
+        assert FIX not in text and "fix it: grader hint s15 split-heads --fix" in text
+    asked = Style(Look(120), "grader demo", fix=True)
+    told = text_of(verdict_lines(VERDICT, asked))
+    assert FIX in told and "fix it" not in told
+
+
+def test_one_cause_of_several_rows_is_told_once() -> None:
+    merge = replace(LATER, failures=(replace(FAILURE, call="merge()"),))
+    text = shown(failing(FAILURE), merge, verbose=True)
+    assert text.count(DIAGNOSIS.text) == 1 and "    By the same cause as split-heads.\n    merge()\n" in text
+    text = shown(failing(FAILURE), merge)
+    assert "\nBy the same cause: merge-heads.\n" in text and "more row" not in text
+    text = shown(failing(FAILURE), replace(merge, failures=(*merge.failures, other(1))))
+    assert "By the same cause" not in text and "1 more row does not pass" in text
+    assert DIAGNOSIS.text in shown(failing(FAILURE), merge, only="merge-heads")
+
+
+def test_a_search_that_was_cut_short_is_told_and_what_else_is_missing_on_request() -> None:
+    cut, broken = (replace(other(0), unexplained=why) for why in (f"{SEARCH} took 60 s", "ValueError: of the engine"))
+    assert f"    No cause was found: {SEARCH} took 60 s.\n" in shown(failing(cut, replace(cut, message="other")))
+    assert shown(failing(cut, replace(cut, message="other"))).count("No cause") == 1
+    assert "No cause" not in shown(failing(broken)) and "No cause" not in shown(failing(other(0)))
+    assert "No cause was found: ValueError: of the engine." in shown(failing(broken), verbose=True)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from grader.outcome import Gradient
+from grader.outcome import SEARCH, Gradient
 from grader.submission.source import Problem
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Failure
 from grader.watching.board import Board
-from grader.watching.events import Failed, Judged
+from grader.watching.events import Decided, Failed, Judged
 from grader.web.serving.steps import StepLink
 from grader.web.serving.view import COMPLETE, PUBLIC, View, view
 
@@ -46,6 +46,19 @@ def test_the_first_row_that_fails_comes_with_its_cause(watched: Watched) -> None
     (told,) = first.told
     assert (told.call, told.cause) == ("double(x=3)", "This is the square.")
     assert told.where == "stages/s01_numbers/numbers_.py:6" and first.functions == ("double",)
+
+
+def test_a_cause_that_is_looked_for_and_a_search_that_was_cut_short_are_told(watched: Watched) -> None:
+    made = verdict(watched.first, "failed", "blocked")
+    row, *rest = made.criteria
+    bare = tuple(replace(each, diagnosis=None) for each in row.failures)
+    made = replace(made, criteria=(replace(row, failures=bare), *rest))
+    watched.session.take(Decided(1, made))
+    assert shown(watched.session.board).reached.endswith("looking for the cause")
+    cut = tuple(replace(each, unexplained=f"{SEARCH} took 60 s") for each in bare)
+    found = after(watched, "failed", "blocked", criteria=(replace(row, failures=cut), *rest))
+    assert found.lines[0].told[0].cause == f"No cause was found: {SEARCH} took 60 s."
+    assert "looking for the cause" not in found.reached
 
 
 def test_gradients_are_a_table(watched: Watched) -> None:
