@@ -185,7 +185,8 @@ def array_from(fields: list[Any], blob: np.ndarray[Any, Any], bounds: Bounds | N
 def _expect_shape(dtype: np.dtype[Any], shape: Any, bounds: Bounds | None) -> None:
     if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
         raise WireError("an array of strings without characters")
-    if type(shape) is not list or len(shape) > 32 or not all([type(n) is int and 0 <= n <= 1 << 40 for n in shape]):
+    plain = type(shape) is list and len(shape) <= 32 and {*map(type, shape)} <= {int}
+    if not plain or not 0 <= min(shape, default=0) <= max(shape, default=0) <= 1 << 40:
         raise WireError("an array's shape is a list of at most 32 sizes")
     if bounds is not None:
         _fits(tuple(shape), math.prod(shape) * dtype.itemsize, bounds)
