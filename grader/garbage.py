@@ -9,16 +9,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected(stays: bool = False) -> Iterator[None]:
-    """Keep the collector of rings of objects still until the block ends; a block within another changes nothing.
+    """Keep the collector of rings of objects still until the block ends, or the one around it.
 
-    stays says that what is there now lasts as long as the process: the collector never looks at it again.
+    stays says that what is there at its end lasts as long as the process: the collector never looks at it again.
     """
     was_on = gc.isenabled()
     try:
         gc.disable()
         yield
     finally:
+        if stays:
+            gc.freeze()
         if was_on:
-            if stays:
-                gc.freeze()
             gc.enable()

@@ -18,7 +18,7 @@ from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import Course, Stage
 from grader.errors import GradebookError
-from grader.gradebook.job import MOST_PATIENCE, prepare
+from grader.gradebook.job import MOST_PATIENCE, plan_of, prepare
 from grader.gradebook.pool.bundle import packed
 from grader.gradebook.pool.cluster import Cluster, Order
 from grader.gradebook.pool.executor import Pool
@@ -81,9 +81,9 @@ def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], wishes: Wi
     seconds = longest * (1 + MOST_PATIENCE) + SPARE_SECONDS
     found: Pool | Cluster
     if wishes.cluster is None:
-        found = Pool(wishes.jobs or _cores(), seconds, prepare, (course, setting.made))
+        found = Pool(wishes.jobs or _cores(), seconds, prepare, (course, setting.made), plan_of)
     else:
-        order = Order(__version__, setting.isolation, seconds, prepare, (setting.made,))
+        order = Order(__version__, setting.isolation, seconds, prepare, (setting.made,), plan_of)
         found = Cluster(wishes.cluster, packed(course), order)
     try:
         yield found

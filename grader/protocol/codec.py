@@ -185,7 +185,8 @@ def array_from(fields: list[Any], blob: np.ndarray[Any, Any], bounds: Bounds | N
 def _expect_shape(dtype: np.dtype[Any], shape: Any, bounds: Bounds | None) -> None:
     if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
         raise WireError("an array of strings without characters")
-    if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
+    plain = type(shape) is list and len(shape) <= 32 and {*map(type, shape)} <= {int}
+    if not plain or not 0 <= min(shape, default=0) <= max(shape, default=0) <= 1 << 40:
         raise WireError("an array's shape is a list of at most 32 sizes")
     if bounds is not None:
         _fits(tuple(shape), math.prod(shape) * dtype.itemsize, bounds)
@@ -211,9 +212,10 @@ def _fits(shape: tuple[int, ...], size: int, bounds: Bounds) -> None:
 
 def _check_values(flat: np.ndarray[Any, Any], name: str) -> None:
     """Raise WireError for bytes that are no text or no truth value; make what is no number NaN."""
-    if flat.dtype.kind == "U" and flat.size and int(flat.view(np.uint32).max()) > MAX_CODE_POINT:
+    kind = flat.dtype.kind
+    if kind == "U" and flat.size and int(flat.view(np.uint32).max()) > MAX_CODE_POINT:
         raise WireError("a string array holds no code points")
-    if flat.dtype.kind == "b" and flat.size and int(flat.view(np.uint8).max()) > 1:
+    if kind == "b" and flat.size and int(flat.view(np.uint8).max()) > 1:
         raise WireError("a boolean array holds bytes other than 0 and 1")
     if name in EXTENDED:
         make_numbers(flat)
@@ -236,6 +238,7 @@ def scalar_from(fields: list[Any]) -> Any:
 
 
 LEAVES = frozenset((type(None), bool, float, str, bytes))  # what msgpack carries as it is
+_SHARED = frozenset((list, dict, set, np.ndarray, np.random.Generator))  # of which two names may be one object
 MAX_FAILURES = 3  # containers of one frame whose content turns out not to travel: finding out may take long
 
 
@@ -265,7 +268,7 @@ class Encoder:
             raise Unsendable(f"a value nested more than {MAX_DEPTH} deep")
         if kind is int:
             return value if -(1 << 63) <= value < 1 << 64 else self._big(value)
-        if kind in (list, dict, set, np.ndarray, np.random.Generator) and id(value) in self._index:
+        if kind in _SHARED and id(value) in self._index:
             return [REFERENCE, self._index[id(value)]]
         builder = _BUILDERS.get(kind)
         if builder is not None:

@@ -37,3 +37,11 @@ def test_what_stays_is_never_looked_at_again() -> None:
         ring.append(ring)
     assert gc.get_freeze_count() > before
     assert not any(each is ring for each in gc.get_objects())
+
+
+def test_what_stays_of_a_block_within_another_is_never_looked_at_again() -> None:
+    with uncollected():
+        with uncollected(stays=True):
+            ring: list[object] = []
+            ring.append(ring)
+        assert not any(each is ring for each in gc.get_objects())

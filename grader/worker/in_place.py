@@ -19,6 +19,7 @@ class Before:
         self.shared = list(shared)
         self.blob = blob
         self.bytes = blob.copy()
+        self._start = _start(blob)
         self.held = [self._hold(value) for value in self.shared]
 
     def _hold(self, value: Any) -> Any:
@@ -47,17 +48,21 @@ class Before:
 
     def _lies_in(self, value: np.ndarray[Any, Any]) -> bool:
         """Say whether an array is of this frame; those of an object that stays here have bytes of their own."""
-        start = value.__array_interface__["data"][0] - self.blob.__array_interface__["data"][0]
-        return bool(0 <= start <= self.blob.nbytes - value.nbytes)
+        return 0 <= _start(value) - self._start <= self.blob.nbytes - value.nbytes
 
     def _bytes_differ(self, value: np.ndarray[Any, Any], held: bytes | None, same: bool) -> bool:
         if held is not None:
             return value.tobytes() != held
         if same:
             return False
-        start = value.__array_interface__["data"][0] - self.blob.__array_interface__["data"][0]
+        start = _start(value) - self._start
         part = slice(start, start + value.nbytes)
         return not _equal_bytes(self.blob[part], self.bytes[part])
+
+
+def _start(array: np.ndarray[Any, Any]) -> int:
+    """Return the address of an array's first byte."""
+    return int(array.__array_interface__["data"][0])
 
 
 def _equal_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:

@@ -125,7 +125,7 @@ class TestEncoderBlock:
             assert_array(getattr(blocks[0], name), np.zeros(size), name=name)
         for name in ("gamma1", "gamma2"):
             assert_array(getattr(blocks[0], name), np.ones(64), name=name)
-        narrow = learner.TransformerEncoderBlock(6, 2, d_ff=9)
+        narrow = learner.TransformerEncoderBlock(6, 2, d_ff=9, rng=np.random.default_rng(seed))
         for name, size in (("W1", (6, 9)), ("b1", (9,)), ("W2", (9, 6))):
             assert_shape(getattr(narrow, name), size, name=f"{name} with d_ff=9")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,13 +30,14 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker has to be able to do, and how it prepares its processes: prepare(course, *given)."""
+    """What a worker has to be able to do, and what its pool gets; a process is prepared by prepare(course, *given)."""
 
     version: str
     isolation: str
     seconds: float
     prepare: Callable[..., None]
     given: tuple[Any, ...]
+    kind: Callable[..., Hashable] | None = None
 
 
 class Cluster(Executor):
@@ -137,7 +138,8 @@ def _pool(bundle: Bundle, order: Order) -> Pool:
         if key not in _pools:
             # Dask's nanny marks its workers as daemons, whose children Python refuses; these end with their pipes.
             multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-            _pools[key] = Pool(_threads(), order.seconds, order.prepare, (unpacked(bundle), *order.given))
+            given = unpacked(bundle), *order.given
+            _pools[key] = Pool(_threads(), order.seconds, order.prepare, given, order.kind)
         return _pools[key]
 
 

@@ -7,12 +7,13 @@ of them loads the tests.
 
 from __future__ import annotations
 
-import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -22,12 +23,22 @@ from grader import children
 from grader.errors import GraderFault
 from grader.gradebook.pool.admission import Admission
 from grader.gradebook.pool.serving import serve
+from grader.judging.grading import MOST_PLANS
 
 EXTRA = 4  # processes for each job at most; they start as calls that only wait make room for more
 START_SECONDS = 120.0
 END_SECONDS = 10.0
 STOPPED = "the grading was stopped"
-_Call = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call that waits."""
+
+    future: Future[Any]
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    kind: Hashable
 
 
 class WorkerDied(GraderFault):
@@ -37,19 +48,33 @@ class WorkerDied(GraderFault):
 class Pool(Executor):
     """Runs calls in processes of its own; `prepare(*given)` is called first in each of them.
 
-    jobs is how many calls run at once while all of them compute; with one, calls run one after the other. A call goes
-    to the process that was used last, and another one starts only while all that have started are busy. A call that
-    takes longer than `seconds` dies.
+    jobs is how many calls run at once while all of them compute; with one, calls run one after the other. Another
+    process starts only while all that have started are busy. A call that takes longer than `seconds` dies.
+
+    A process keeps what it has made for a call, of the last few kinds of calls; kind(*arguments) says of which kind a
+    call is. Of the calls that wait, a process gets the first of a kind that it knows, else of the kind that the fewest
+    know. Without kinds, calls are done in their order.
     """
 
-    def __init__(self, jobs: int, seconds: float, prepare: Callable[..., None], given: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self,
+        jobs: int,
+        seconds: float,
+        prepare: Callable[..., None],
+        given: tuple[Any, ...] = (),
+        kind: Callable[..., Hashable] | None = None,
+    ) -> None:
         self._seconds = seconds
-        self._calls: queue.Queue[_Call] = queue.Queue()  # a SimpleQueue whose time is up as it wakes waits for ever
+        self._kind = kind or (lambda *arguments: None)
+        self._calls: list[_Call] = []
+        self._changing = threading.Lock()  # of the calls that wait and the processes that are idle
+        self._waiting = threading.Semaphore(0)  # how many of the calls no thread has promised to take
         self._stopped = threading.Event()
         most = 1 if jobs == 1 else jobs * EXTRA
         self._admission = Admission(jobs, most)
         self._starting = threading.Lock()  # of a process, which is to have all that it needs before anything ends
-        self._idle = [_Process((prepare, given), self._starting) for _ in range(most)]  # the last is taken first
+        self._processes = [_Process((prepare, given), self._starting) for _ in range(most)]
+        self._idle = self._processes.copy()  # the last is taken first
         self._leaving = threading.Barrier(most)  # a process is killed when the thread that started it ends
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(most)]
         self.width = most
@@ -59,21 +84,21 @@ class Pool(Executor):
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Have a function of a module called in one of the processes; arguments and result are pickled."""
         assert not named, "only what stands in place"
-        if self._stopped.is_set():
-            raise RuntimeError("the pool is shut down")
         future: Future[Any] = Future()
-        self._calls.put((future, function, arguments))
+        with self._changing:
+            if self._stopped.is_set():
+                raise RuntimeError("the pool is shut down")
+            self._calls.append(_Call(future, function, arguments, self._kind(*arguments)))
+        self._waiting.release()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all processes; calls that run now are cut off, and those that wait are cancelled."""
         self._stopped.set()
         self._admission.wake()
-        while True:
-            try:
-                self._calls.get_nowait()[0].cancel()
-            except queue.Empty:
-                break
+        with self._changing:
+            while self._calls:
+                self._calls.pop().future.cancel()
         with self._starting:
             pass
         for thread in self._threads if wait else ():
@@ -84,19 +109,21 @@ class Pool(Executor):
         if hasattr(signal, "pthread_sigmask"):  # a new process inherits it, and is not stopped while it starts
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
-            while (call := self._next()) is not None:
-                future, function, arguments = call
-                process = self._idle.pop()
+            while (taken := self._next()) is not None:
+                call, process = taken
                 try:
-                    if future.set_running_or_notify_cancel():
-                        _answer(future, process.call(function, arguments, self._seconds, self._stopped))
+                    if call.future.set_running_or_notify_cancel():
+                        answer = process.call(call.function, call.arguments, self._seconds, self._stopped)
+                        _answer(call.future, answer)
                 except BaseException as error:
-                    future.set_exception(error)
+                    call.future.set_exception(error)
                 finally:
-                    if process.has_started:
-                        self._idle.append(process)
-                    else:
-                        self._idle.insert(0, process)
+                    with self._changing:
+                        if process.has_started:
+                            self._idle.append(process)
+                        else:
+                            process.known.clear()
+                            self._idle.insert(0, process)
                     self._admission.leave()
         finally:
             with suppress(IndexError):
@@ -104,15 +131,30 @@ class Pool(Executor):
                     self._idle.pop().end()
             self._leaving.wait()
 
-    def _next(self) -> _Call | None:
-        """Wait for a call and for admission; None once everything is stopped."""
+    def _next(self) -> tuple[_Call, _Process] | None:
+        """Wait for a call and for admission, and return a call and its process; None once everything is stopped."""
         while not self._stopped.is_set():
-            with suppress(queue.Empty):
-                call = self._calls.get(timeout=0.2)
-                if self._admission.enter(self._stopped):
-                    return call
-                call[0].cancel()
+            if self._waiting.acquire(timeout=0.2) and self._admission.enter(self._stopped):
+                with self._changing:
+                    if self._calls:  # else everything was stopped meanwhile
+                        return self._matched()
         return None
+
+    def _matched(self) -> tuple[_Call, _Process]:
+        """Take the call and the process that suit each other best; of equals, the last used process and first call."""
+        processes = [process for process in reversed(self._idle) if process.has_started] or self._idle[-1:]
+        knowing = Counter(kind for process in self._processes for kind in process.known)
+
+        def strangeness(pair: tuple[_Call, _Process]) -> int:
+            call, process = pair
+            return 0 if call.kind in process.known else 1 + knowing[call.kind]
+
+        call, process = min(((call, process) for process in processes for call in self._calls), key=strangeness)
+        self._calls.remove(call)
+        self._idle.remove(process)
+        if call.kind not in process.known:
+            process.known.append(call.kind)
+        return call, process
 
 
 def _answer(future: Future[Any], answer: tuple[bool, Any]) -> None:
@@ -129,6 +171,7 @@ class _Process:
     def __init__(self, first: tuple[Callable[..., None], tuple[Any, ...]], starting: threading.Lock) -> None:
         self._first = first
         self._starting = starting
+        self.known: deque[Hashable] = deque(maxlen=MOST_PLANS)  # kinds of calls that it was given
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._is_busy = False

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +44,13 @@ def fail() -> None:
 def test_who_waits_for_a_call_that_another_takes_stops_waiting() -> None:
     """A SimpleQueue whose time is up waits for ever: about one in eight of these rounds left such a thread."""
     pool = Pool(1, 2.0, prepare)
-    calls: Any = type(pool._calls)()
+    calls: Any = type(pool._waiting)(0)
     pool.shutdown()
     stopped = threading.Event()
 
     def wait() -> None:
         while not stopped.is_set():
-            with suppress(queue.Empty):
-                calls.get(timeout=0.002)
+            calls.acquire(timeout=0.002)
 
     for _ in range(20):
         stopped.clear()
@@ -61,8 +58,8 @@ def test_who_waits_for_a_call_that_another_takes_stops_waiting() -> None:
         for thread in threads:
             thread.start()
         for _ in range(12):
-            calls.put(1)
-            calls.put(1)
+            calls.release()
+            calls.release()
             time.sleep(0.0019)
         stopped.set()
         for thread in threads:
@@ -97,6 +94,38 @@ def test_a_process_starts_only_while_all_others_are_busy() -> None:
         assert len({call.result(60) for call in [pool.submit(nap) for _ in range(24)]}) == 2
     finally:
         pool.shutdown()
+
+
+def nap_for(kind: str) -> tuple[str, int]:
+    time.sleep(0.05)
+    return kind, os.getpid()
+
+
+def kind_of(kind: str) -> str:
+    return kind
+
+
+def test_a_process_gets_calls_of_kinds_that_it_knows() -> None:
+    """Each makes what it needs for a kind for itself, such as the plan of a seed."""
+    pool = Pool(2, 60.0, prepare, ("",), kind_of)
+    try:
+        pool._admission._most = 2  # whatever the machine has to do
+        done = [call.result(60) for call in [pool.submit(nap_for, kind) for kind in "aabbccdd" * 6]]
+    finally:
+        pool.shutdown()
+    assert [kind for kind, _ in done] == [*"aabbccdd" * 6]
+    assert len({process for _, process in done}) == 2
+    assert len(set(done)) <= 6  # four kinds, and those that are shared as the calls run out
+
+
+def test_a_process_without_calls_of_its_kinds_takes_others() -> None:
+    pool = Pool(2, 60.0, prepare, ("",), kind_of)
+    try:
+        pool._admission._most = 2  # whatever the machine has to do
+        done = [call.result(60) for call in [pool.submit(nap_for, "a") for _ in range(24)]]
+    finally:
+        pool.shutdown()
+    assert len({process for _, process in done}) == 2
 
 
 def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: Pool) -> None:
