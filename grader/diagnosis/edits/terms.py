@@ -126,7 +126,7 @@ def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
 @edit("factor-missing", ast.Tuple, rank=USUAL)
 def factor_of_all(site: Site) -> Iterator[Made]:
     """Yield a tuple of whole numbers of which each is multiplied by one that is at hand: indices without the stride."""
-    node = site.node
+    node: ast.Tuple = site.node
     values = [site.value(each) for each in node.elts]
     if (
         not isinstance(site.parent, (ast.Assign, ast.Return))

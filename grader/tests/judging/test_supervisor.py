@@ -186,5 +186,5 @@ def test_a_module_that_does_not_load_again_costs_one_test_more(
 
 def test_a_mistake_is_named_where_nothing_goes_wrong(graded: Use) -> None:
     found = graded("pass")
-    (named,) = found.outcomes["test_size"].explains
-    assert named.text == "It is large." and found.outcomes["test_size"].unexplained == ""
+    (failure,) = next(row for row in found.verdict.criteria if row.id == "size").failures
+    assert failure.diagnosis is not None and failure.diagnosis.text == "It is large."
