@@ -164,10 +164,10 @@ def test_what_passes_with_the_inputs_of_before_has_to_pass_with_new_ones(
     verdicts: list[Verdict] = []
     grade = Grader.grade
 
-    def graded(self: Grader, snapshot: Snapshot, options: Options, on_test: Any = None) -> Verdict:
+    def graded(self: Grader, snapshot: Snapshot, options: Options, on_test: Any = None, *more: Any) -> Verdict:
         seeds.append(options.seed)
         lucky = replace(snapshot, source=NUMBERS.encode()) if len(seeds) == 2 else snapshot
-        verdict = grade(self, lucky, options, on_test)
+        verdict = grade(self, lucky, options, on_test, *more)
         run = replace(verdict.run, public_only=is_sealed)  # without the key of a copy's hidden tests
         return replace(verdict, passed=verdict.passed and not is_sealed, run=run)
 
