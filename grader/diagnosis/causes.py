@@ -256,9 +256,8 @@ class Explainer:
                     return None  # the second edit takes the first away
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
-                if winners and first != FIRST:
+                if winners:
                     return None
-                closest = None if winners else closest  # what puts the call right by chance says nothing
                 best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
                 if best is not None:
                     break
