@@ -252,8 +252,10 @@ class Explainer:
                 winners = search.locally_right_first(check, trace, places, winners)
                 winners = search.with_effect(check, trace, winners)
                 chosen = accepted(winners, check, same, search, places, [each.edit for each in before])
-                if chosen is not None and any(_is_within(each.edit, chosen.edit) for each in before):
-                    return None  # the second edit takes the first away
+                if chosen is not None and before:  # of two at once there are many, and one may take the other away
+                    is_told = any(each.has_fractions for each in chosen.fixed)
+                    if not is_told or any(_is_within(each.edit, chosen.edit) for each in before):
+                        return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
                 if winners:
