@@ -293,13 +293,14 @@ class Explainer:
                 winners = search.with_effect(check, trace, winners)
                 gate = Gate(check, same, checks, search, places, [each.edit for each in before])
                 chosen = gate.chosen(winners)
-                if chosen is not None and any(_is_within(each.edit, chosen.edit) for each in before):
-                    return None  # the second edit takes the first away
+                if chosen is not None and before:  # of two at once there are many, and one may take the other away
+                    is_told = any(each.has_fractions for each in chosen.fixed)
+                    if not is_told or any(_is_within(each.edit, chosen.edit) for each in before):
+                        return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
-                if winners and first != FIRST:
+                if winners:
                     return None
-                closest = None if winners else closest  # what puts the call right by chance says nothing
                 best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
                 if best is not None:
                     break

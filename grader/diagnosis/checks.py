@@ -26,6 +26,7 @@ MOST_RIGHT = 3  # answers to one call that are right, as with free signs
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
 SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
 MANY = 12  # zeros and ones, from which on they tell as much as other numbers
+FRACTION = 1e-6  # what is nearer to a whole number counts as one
 FEW = 4  # whole numbers, and fewer, that many formulas give as well
 
 
@@ -123,7 +124,8 @@ class Check:
     def has_fractions(self) -> bool:
         """Whether the right answer holds numbers with a fraction, which few formulas give."""
         parts = _numbers(self.right.result) if self.right.error is None else None
-        return any(bool((np.isfinite(each) & (np.mod(each, 1) != 0)).any()) for each in parts or ())
+        finite = (np.nan_to_num(each, nan=0.0, posinf=0.0, neginf=0.0) for each in parts or ())
+        return any(bool((np.abs(each - np.round(each)) > FRACTION).any()) for each in finite)
 
     @cached_property
     def requests(self) -> list[list[Any]] | None:

@@ -73,6 +73,8 @@ class Lookup:
             if is_other and sample is not None and (sample.kind != "array" or len(found) > MOST_PAIRS):
                 continue
             made = _Translation(self, site, right).expression()
+            if isinstance(made, (ast.Compare, ast.BoolOp)) and sample is not None and sample.is_numeric:
+                continue  # zeros and ones of a comparison are a number's by chance
             if made is not None and len(walk(made)) <= LARGEST:
                 distance = sum(_size(old) + _size(new) for old, new in differing(node, made)) // 2
                 found.append((distance, made))

@@ -287,7 +287,8 @@ class Search:
             if not some or budget.is_over:
                 continue
             budget.take(len(some), check.work)
-            found = self._right_at(check, trace, whole, some, Prints(trace.prints()))
+            elsewhere = (each.known for node, each in trace.entries if id(node) not in inside)
+            found = self._right_at(check, trace, whole, some, Prints(each for each in elsewhere if each is not None))
             if found:
                 return found[0]
         return None

@@ -126,13 +126,10 @@ def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
 @edit("factor-missing", ast.Tuple, rank=USUAL)
 def factor_of_all(site: Site) -> Iterator[Made]:
     """Yield a tuple of whole numbers of which each is multiplied by one that is at hand: indices without the stride."""
-    node: ast.Tuple = site.node
+    node, parent = site.node, site.parent
     values = [site.value(each) for each in node.elts]
-    if (
-        not isinstance(site.parent, (ast.Assign, ast.Return))
-        or not 1 < len(values) < FEW
-        or node is not site.parent.value
-    ):
+    is_whole = isinstance(parent, (ast.Assign, ast.Return)) and parent.value is site.node
+    if not is_whole or not 1 < len(values) < FEW:
         return
     if not all(each is not None and each.kind == "number" and each.dtype == "i" for each in values):
         return
