@@ -185,6 +185,9 @@ class Explainer:
         explained: set[Check] = set()
         first = search = self._search
         searched = [each for each in waiting if each not in shown]
+        if match is not None and self._is_all(match, searched, left, known):  # no edit is needed, not even elsewhere
+            explained = self._take_known(match, left, known, self._line_of(match, checks))
+            searched = []
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
                 cause = self._edited(searched, left, checks, budget, self._allowed(label))
@@ -234,13 +237,39 @@ class Explainer:
             criterion=mistake.criterion, declared=True,
         )  # fmt: skip
 
-    def _take_known(self, match: Match, left: Sequence[Check], known: KnownMistakes) -> set[Check]:
+    def _take_known(self, match: Match, left: Sequence[Check], known: KnownMistakes, line: int = 0) -> set[Check]:
         mistake = match.mistakes[-1]
         checks = match.checks | frozenset(known.also(match, left))
         self.causes.append(
-            Cause(mistake.id, mistake.replaces, 0, mistake.text, mistake.fix, checks, mistake.criterion, True)
+            Cause(mistake.id, mistake.replaces, line, mistake.text, mistake.fix, checks, mistake.criterion, True)
         )
         return set(checks)
+
+    def _is_all(self, match: Match, searched: Sequence[Check], left: Sequence[Check], known: KnownMistakes) -> bool:
+        """Say whether a known mistake explains all failing calls that lead to its function."""
+        explained = {*match.checks, *known.also(match, left)}
+        if not all(each in explained for each in searched):
+            return False
+        module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        return not any(
+            match.mistakes[-1].replaces in module.reached(each.label) for each in left if each not in explained
+        )
+
+    def _line_of(self, match: Match, checks: Checks) -> int:
+        """Return the line of a known mistake's function in which a value first goes wrong; 0 where none is known."""
+        check = min(match.checks, key=lambda each: (each.says_little, each.size))
+        search = self._search or self._begin(check.label)
+        if search is None:
+            return 0
+        try:
+            trace = search.trace(check)
+        except RunnerGone:
+            return 0
+        places = search.places(check, trace, checks.trusted()) if trace is not None else None
+        if trace is None or places is None or not places.known:
+            return 0
+        first = (each for each in places.origins if trace.probes.within[id(each)] == match.mistakes[-1].replaces)
+        return next((each.lineno for each in first), 0)
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
