@@ -113,6 +113,7 @@ class Explainer:
         budgets: dict[str, Budget] = {}
         order = self._order(left)
         full = {*self.asked, *self._first_to_fail(left, order)}
+        left = self._without_known(order, left, checks, known, direct)
         for label in order:
             group = [each for each in left if each.label == label]
             if not group:
@@ -130,6 +131,32 @@ class Explainer:
                 explained = set()
             left = [each for each in left if each not in explained]
         self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
+
+    def _without_known(
+        self, order: Sequence[str], failing: Sequence[Check], checks: Checks, known: KnownMistakes,
+        direct: Mapping[str, Diagnosis],
+    ) -> list[Check]:  # fmt: skip
+        """Tell the known mistakes that explain all failing calls of their function; return the calls that are left.
+
+        No edit is looked for there. A function that calls one whose failing calls are not explained waits.
+        """
+        left, unexplained = list(failing), set[str]()
+        module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        for label in order:
+            group = [each for each in left if each.label == label]
+            waiting = [each for each in group if not (each.is_refusal and each.outcome.test in direct)]
+            if not waiting:
+                continue
+            match = None
+            if not unexplained & set(module.reached(label)):
+                match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting)
+            searched = [each for each in waiting if each.outcome.test not in direct]
+            if match is not None and self._is_all(match, searched, left, known):
+                explained = self._take_known(match, left, known, self._line_of(match, checks))
+                left = [each for each in left if each not in explained]
+            else:
+                unexplained.add(label)
+        return left
 
     def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> set[Check]:
         """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong.
@@ -185,9 +212,6 @@ class Explainer:
         explained: set[Check] = set()
         first = search = self._search
         searched = [each for each in waiting if each not in shown]
-        if match is not None and self._is_all(match, searched, left, known):  # no edit is needed, not even elsewhere
-            explained = self._take_known(match, left, known, self._line_of(match, checks))
-            searched = []
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
                 cause = self._edited(searched, left, checks, budget, self._allowed(label))
@@ -268,8 +292,14 @@ class Explainer:
         places = search.places(check, trace, checks.trusted()) if trace is not None else None
         if trace is None or places is None or not places.known:
             return 0
-        first = (each for each in places.origins if trace.probes.within[id(each)] == match.mistakes[-1].replaces)
-        return next((each.lineno for each in first), 0)
+        function = match.mistakes[-1].replaces
+        first = [each.lineno for each in places.origins if trace.probes.within[id(each)] == function]
+        own = [each for each in places.statements if places.function[id(each)] == function and trace.did_run(each)]
+        if not first and own:  # no value is wrong but what is answered: one line alone makes it
+            least = min(places.far[id(each)] for each in own)
+            first = [each.lineno for each in own if places.far[id(each)] == least]
+            return first[0] if len(first) == 1 else 0
+        return first[0] if first else 0
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,

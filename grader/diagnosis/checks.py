@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,6 +37,26 @@ class Ended:
     outcome: Outcome
     records: list[Record]
     names: dict[str, Name]
+
+    @classmethod
+    def of(cls, outcome: Outcome, records: list[Record], names: dict[str, Name]) -> Self:
+        """Return a test whose records call a class by the name that was asked for, whatever it was defined as."""
+        numbers = {entry.number: name for name, entry in names.items() if entry.number}
+        asked = {}
+        for each in records:
+            if isinstance(each.result, RemoteValue) and each.kind == "call" and each.target in numbers:
+                asked[each.result.__dict__["_shown"]] = numbers[each.target]
+        changed = {shown: name for shown, name in asked.items() if shown != name and shown not in names}
+        return cls(outcome, [_relabelled(each, changed) for each in records] if changed else records, names)
+
+
+def _relabelled(record: Record, names: Mapping[str, str]) -> Record:
+    owner, dot, rest = record.label.partition(".")
+    if owner not in names:
+        return record
+    found = copy.copy(record)
+    found.label = f"{names[owner]}{dot}{rest}"
+    return found
 
 
 @dataclass(eq=False)

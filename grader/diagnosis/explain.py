@@ -33,5 +33,5 @@ def settled(
     )  # fmt: skip
     with uncollected():
         return explainer.explained(
-            outcomes, [Ended(*each) for each in log.failed], [Ended(*each) for each in log.passed]
+            outcomes, [Ended.of(*each) for each in log.failed], [Ended.of(*each) for each in log.passed]
         )

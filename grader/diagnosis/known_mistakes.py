@@ -110,7 +110,7 @@ class KnownMistakes:
         return None
 
     def _possible(self, check: Check) -> list[Mistake]:
-        reached = self._reach(check.label)
+        reached = self._reached_by(check)
         ran = self._ran_in(check)
         found = [
             each
@@ -123,8 +123,12 @@ class KnownMistakes:
         return sorted(found, key=lambda each: (each.criterion != check.criterion, each.replaces != check.label))
 
     def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
-        reached = self._reach(check.label)
+        reached = self._reached_by(check)
         return any(each.replaces.partition(".")[0] in reached for each in mistakes)
+
+    def _reached_by(self, check: Check) -> frozenset[str]:
+        """Return the functions and classes that the requests of a call may run."""
+        return frozenset().union(*(self._reach(label) for label in {each.label for each in check.records}))
 
     def _reach(self, label: str) -> frozenset[str]:
         if label not in self._reached:
