@@ -52,11 +52,14 @@ class Coordinator:
 
     def _explain_with_pool(self, stage: Stage, course: str) -> None:
         """Explain what fails without a cause once more, with the texts that passed; each result once."""
-        numbers = {each: each.result for each in self._book.attempts() if each.stage == stage.id}
-        results = {each: self._book.result(number) for each, number in numbers.items() if number is not None}
-        graded = [each for each, result in results.items() if result.key.course == course]
-        pool = pool_of(each.digest for each in graded if results[each].passed)
-        self._explain(stage, [(each, each.result, pool) for each in graded])
+        passed, failed = [], []
+        for each in self._book.attempts():
+            if each.stage == stage.id and each.result is not None:  # one after the other: a class may be large
+                result = self._book.result(each.result)
+                if result.key.course == course:
+                    (passed if result.passed else failed).append(each)
+        pool = pool_of(each.digest for each in passed)
+        self._explain(stage, ((each, each.result, pool) for each in failed))
 
     def _explain(self, stage: Stage, results: Iterable[tuple[Attempt, int | None, tuple[str, ...]]]) -> None:
         """Look once more for the causes of results, each with its pool; nothing else of a result changes."""
@@ -181,12 +184,16 @@ class Coordinator:
             tally.count(result, fault)
             self._told(tally)
         self._told(tally)
-        pools = [(each.attempt, each.attempt.result) for each in items]
-        numbers = [(attempt, found.get((attempt.student, stage.id, attempt.digest)), old) for attempt, old in pools]
-        self._explain(
-            stage, [(attempt, new, () if old is None else self._book.pool(old)) for attempt, new, old in numbers]
-        )
+        self._explain(stage, self._with_pools_of_before(stage, items, found))
         return found
+
+    def _with_pools_of_before(
+        self, stage: Stage, items: Iterable[Taken], found: dict[tuple[str, str, str], int]
+    ) -> Iterator[tuple[Attempt, int | None, tuple[str, ...]]]:
+        """Yield attempts that were graded again, each with its new result and the pool of the one that counts."""
+        for attempt in (each.attempt for each in items):
+            if attempt.result is not None and (pool := self._book.pool(attempt.result)):
+                yield attempt, found.get((attempt.student, stage.id, attempt.digest)), pool
 
     def _again(
         self, stage: Stage, course: str, attempts: Iterable[Taken], found: dict[tuple[str, str, str], int], tally: Tally
