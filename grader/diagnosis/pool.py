@@ -12,13 +12,13 @@ from functools import cached_property
 
 from grader.diagnosis.checks import Check
 from grader.diagnosis.instrument import Probes, Trace
+from grader.diagnosis.likeness import MOST_ALIKE
 from grader.diagnosis.module_text import ModuleText
 from grader.diagnosis.runner import Runner
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print
 from grader.diagnosis.variants import compiled
 
-MOST_RUN = 3  # modules of a pool that are run for one submission
 MOST_NODES = 2500  # of a function whose values are noted
 MOST_TEXT = 100_000  # bytes of a module
 
@@ -70,7 +70,7 @@ class Pool:
     def members(self) -> list[Member]:
         """The modules that are run."""
         texts = [text.decode("utf-8-sig", "replace") for text in self.texts if len(text) <= MOST_TEXT]
-        return [Member(text, self.start) for text in texts[:MOST_RUN]]
+        return [Member(text, self.start) for text in texts[:MOST_ALIKE]]
 
     def prints(self, check: Check, steps: int) -> list[Print]:
         """Return what tells apart the values that the modules held in a call; asked once."""

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.course.stage import Stage
-from grader.diagnosis.likeness import likeness, manner_of
+from grader.diagnosis.likeness import MOST_ALIKE, likeness, manner_of
 
 MOST = 50  # texts of a pool
-MOST_ALIKE = 3  # of these, that are run for one submission
 
 
 def pool_of(digests: Iterable[str]) -> tuple[str, ...]:

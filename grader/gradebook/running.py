@@ -52,7 +52,8 @@ class Coordinator:
 
     def _explain_with_pool(self, stage: Stage, course: str) -> None:
         """Explain what fails without a cause once more, with the texts that passed; each result once."""
-        passed, failed = [], []
+        passed: list[Attempt] = []
+        failed: list[Attempt] = []
         for each in self._book.attempts():
             if each.stage == stage.id and each.result is not None:  # one after the other: a class may be large
                 result = self._book.result(each.result)

@@ -11,7 +11,8 @@ import pytest
 
 from grader.course.stage import Stage
 from grader.diagnosis.causes import Cause
-from grader.diagnosis.pool import MOST_RUN, Pool
+from grader.diagnosis.likeness import MOST_ALIKE
+from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import STEPS, LocalRunner, RunnerGone
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.engine import Call, causes
@@ -142,4 +143,4 @@ def test_only_a_few_are_run(stage: Stage) -> None:
         return started[-1]
 
     with_pool(stage, *([OTHERWISE] * 5), start=start)
-    assert len(started) == MOST_RUN
+    assert len(started) == MOST_ALIKE
