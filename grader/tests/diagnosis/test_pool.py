@@ -144,3 +144,10 @@ def test_only_a_few_are_run(stage: Stage) -> None:
 
     with_pool(stage, *([OTHERWISE] * 5), start=start)
     assert len(started) == MOST_ALIKE
+
+
+def test_values_that_one_makes_up_bring_in_no_other_cause(stage: Stage) -> None:
+    made_up = "    pooled_wrong = (x * x).sum(axis=-1) * pooled_n\n    pooled_width"
+    lying = OTHERWISE.replace("    pooled_width", made_up, 1)
+    assert {each.line for each in with_pool(stage, lying)} <= {7}
+    assert {each.line for each in with_pool(stage, lying, OTHERWISE)} <= {7}
