@@ -151,7 +151,7 @@ class Explainer:
                 continue
             match = None
             if not unexplained & set(module.reached(label)):
-                match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting)
+                match = known.match(waiting, checks, self._labels - {label})
             searched = [each for each in waiting if each.outcome.test not in direct]
             if match is not None and self._is_all(match, searched, left, known):
                 explained = self._take_known(match, left, known, self._line_of(match, checks))
@@ -210,7 +210,7 @@ class Explainer:
         """Find the causes of a function's failing calls; return all failing calls that they explain."""
         shown = {each for each in group if each.outcome.test in direct}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
-        match = _the_one(known.matches(waiting, checks, self._labels - {label}), waiting) if waiting else None
+        match = known.match(waiting, checks, self._labels - {label}) if waiting else None
         explained: set[Check] = set()
         first = search = self._search
         searched = [each for each in waiting if each not in shown]
@@ -234,7 +234,7 @@ class Explainer:
             explained |= cause.checks
             searched = [each for each in searched if each not in explained]
         refused = [each for each in group if each.is_refusal and each in shown]
-        known_refusal = _the_one(known.matches(refused, checks, self._labels - {label}), refused) if refused else None
+        known_refusal = known.match(refused, checks, self._labels - {label}) if refused else None
         if known_refusal is not None:  # it says more than that nothing was refused
             explained |= self._take_known(known_refusal, left, known)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
@@ -471,18 +471,6 @@ def _is_within(one: Edit, other: Edit) -> bool:
 def _is_against(match: Match, cause: Cause) -> bool:
     """Say whether an edit puts right only some of the calls that a known mistake answers as the learner did."""
     return bool(match.checks & cause.checks) and not match.checks <= cause.checks
-
-
-def _the_one(matches: Sequence[Match], group: Sequence[Check]) -> Match | None:
-    """Return the match that explains the most; none where several do that say different things."""
-    if not matches:
-        return None
-    most = len(matches[0].checks)
-    tied = [each for each in matches if len(each.checks) == most]
-    rows = {each.criterion for each in group}
-    tied = [each for each in tied if each.mistakes[0].criterion in rows] or tied
-    tied = [each for each in tied if each.mistakes[0].replaces == group[0].label] or tied
-    return tied[0] if len({each.mistakes[0].text for each in tied}) == 1 else None
 
 
 def _digest(*parts: str) -> str:

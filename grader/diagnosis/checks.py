@@ -46,7 +46,7 @@ class Ended:
         for each in records:
             if isinstance(each.result, RemoteValue) and each.kind == "call" and each.target in numbers:
                 asked[each.result.__dict__["_shown"]] = numbers[each.target]
-        changed = {shown: name for shown, name in asked.items() if shown != name and shown not in names}
+        changed = {shown: name for shown, name in asked.items() if shown not in asked.values()}
         return cls(outcome, [_relabelled(each, changed) for each in records] if changed else records, names)
 
 

@@ -6,7 +6,7 @@ import ast
 import types
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from grader.diagnosis.replay import Replay
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
 MOST_ASKED = 24  # failing calls of one function
 MOST_KEPT = 10  # calls that were answered rightly
+MOST_DECIDING = 60  # of these, between mistakes that explain as much
 LONG = 40  # requests and loops of a call, past which only the mistakes of its own criterion are asked
 
 
@@ -64,6 +65,28 @@ class KnownMistakes:
         texts = [put.get(name, module.functions[name]) for name in (*own, *helpers)]
         return mistake.premise.contradiction(texts) is None
 
+    def match(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> Match | None:
+        """Return the mistake that explains most failing calls of one function; None where several say different things.
+
+        Between equals all calls are asked, and then the first criterion of the checklist that fails decides.
+        """
+        found = self._leading(self.matches(failing, checks, others))
+        if len(found) > 1:
+            found = [replace(each, checks=each.checks | frozenset(self.also(each, failing))) for each in found]
+            found = self._leading([each for each in found if not self._is_contradicted(each, checks, MOST_DECIDING)])
+        rows, label = {each.criterion for each in failing}, failing[0].label
+        found = [each for each in found if each.mistakes[0].criterion in rows] or found
+        found = [each for each in found if each.mistakes[0].replaces == label] or found
+        first = next((each.id for each in self.stage.criteria if each.id in rows), "")
+        found = [each for each in found if each.mistakes[0].criterion == first] or found
+        return found[0] if found and len({each.mistakes[0].text for each in found}) == 1 else None
+
+    @staticmethod
+    def _leading(matches: Sequence[Match]) -> list[Match]:
+        """Return those that explain the most."""
+        most = max((len(each.checks) for each in matches), default=0)
+        return [each for each in matches if len(each.checks) == most]
+
     def matches(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> list[Match]:
         """Return the mistakes that explain failing calls of one function, those that explain most of them first.
 
@@ -75,7 +98,7 @@ class KnownMistakes:
         ordered = sorted(failing, key=lambda each: each.size)[:MOST_ASKED]
         for check in ordered:
             for mistake in self._possible(check):
-                if mistake.replaces in others:
+                if mistake.replaces in others and not any(mistake.replaces == each.label for each in check.records):
                     continue
                 if mistake.id not in found and refuted.get(mistake.id, 0) >= REFUTED:
                     continue
@@ -160,9 +183,9 @@ class KnownMistakes:
                 self._answers[key] = self._replay(module, check, is_exact).agrees(check.records)
         return self._answers[key]
 
-    def _is_contradicted(self, match: Match, checks: Checks) -> bool:
+    def _is_contradicted(self, match: Match, checks: Checks, most: int = MOST_KEPT) -> bool:
         name = match.mistakes[0].replaces.partition(".")[0]
-        kept = checks.passing(lambda label: name in self._reach(label), MOST_KEPT, match.mistakes[0].replaces)
+        kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
         return any(not self._explains(match.mistakes, each) for each in kept if not each.is_refusal)
 
     def _replay(self, module: types.ModuleType, check: Check, is_exact: bool) -> Replay:
