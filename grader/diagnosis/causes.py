@@ -25,6 +25,7 @@ from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
 from grader.diagnosis.module_text import ModuleText, statements
 from grader.diagnosis.obvious import obvious
+from grader.diagnosis.pool import Pool
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
 from grader.diagnosis.search import Found, Search
@@ -72,6 +73,7 @@ class Explainer:
     runner: Runner | None
     stub_text: str = ""
     asked: tuple[str, ...] = ()  # criteria that get a full share of the trials, as the first that fails does
+    pool: Pool | None = None  # right modules that run in processes of their own
     problems: dict[str, str] = field(default_factory=dict)  # by criterion
     causes: list[Cause] = field(default_factory=list)
     _search: Search | None = None
@@ -379,7 +381,7 @@ class Explainer:
         constants = stub.constants if stub is not None else frozenset()
         self._search = Search(
             self.stage, ModuleText(text), [ModuleText(each) for each in rights], self.runner, stub, constants,
-            stated=known_to(self.stage, self.stub_text, ModuleText(text)),
+            stated=known_to(self.stage, self.stub_text, ModuleText(text)), pool=self.pool,
         )  # fmt: skip
         return self._search
 

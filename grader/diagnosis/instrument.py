@@ -14,7 +14,7 @@ from typing import Any
 from grader.course.changes import replaced
 from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads, statements
 from grader.diagnosis.trees import walk
-from grader.diagnosis.values import Print, Prints, Sample, sample_of
+from grader.diagnosis.values import Print, Sample, sample_of
 
 STEP = "_probe_step"  # of what each round of a loop and each call calls first
 LOG, SAW, AT, HELD, CLEAR = "_probe_log", "_probe_saw", "_probe_at", "_probe_held", "_probe_clear"
@@ -304,11 +304,6 @@ def _parts(sample: Sample) -> Iterable[Sample]:
     for each in sample.parts.values():
         yield each
         yield from each.parts.values()
-
-
-def right_values(traces: Sequence[Trace]) -> Prints:
-    """Return all values that right modules held."""
-    return Prints(each for trace in traces for each in trace.prints())
 
 
 def lines_of(functions: Mapping[str, Function]) -> dict[int, str]:

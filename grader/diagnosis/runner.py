@@ -235,7 +235,9 @@ class RemoteRunner:
         end: Callable[[Connection], object],
         ends_at: float,
         run: Callable[[str, Any, int], bool],
+        call_seconds: float = FAR_SECONDS,
     ) -> None:
+        self._call_seconds = call_seconds  # of wall time for one exchange
         self._start = start
         self._end = end
         self._ends_at = ends_at  # by time.monotonic: the far bound
@@ -292,7 +294,7 @@ class RemoteRunner:
             self.close()
             self._starts += 1
             self._connection = self._start()
-            self._connection.call_seconds = FAR_SECONDS
+            self._connection.call_seconds = self._call_seconds
         return self._connection
 
     def attempt(

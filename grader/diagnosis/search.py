@@ -13,10 +13,11 @@ from grader.course.stage import Stage
 from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
-from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace, right_values
+from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace
 from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
 from grader.diagnosis.module_text import Function, ModuleText, own_nodes
+from grader.diagnosis.pool import MOST_NODES, Pool
 from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
 from grader.diagnosis.stated import Stated
 from grader.diagnosis.trees import walk
@@ -30,7 +31,6 @@ MOST_FOUND = 40  # edits that put a call right
 MOST_RIGHT = 3  # right modules whose runs are compared
 MOST_KEPT = 14  # calls that have to stay right
 MOST_FIXED = 30  # failing calls that an edit is held against
-MOST_NODES = 2500  # of a function that is changed or noted
 LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times those of the learner's own run
 MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
@@ -121,6 +121,7 @@ class Search:
     constants: frozenset[float] = frozenset()
     trials: int = 0
     stated: Stated = field(default_factory=Stated)
+    pool: Pool | None = None
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
     _reached: dict[str, set[str]] = field(default_factory=dict)
     _probes: dict[tuple[str, ...], tuple[Probes, dict[str, Function]]] = field(default_factory=dict)
@@ -140,7 +141,7 @@ class Search:
         module = self.module.applied(edit.function, edit.changes)
         return Search(
             self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self.stated,
-            self._traces,
+            self.pool, self._traces,
         )  # fmt: skip
 
     def trace(self, check: Check) -> Trace | None:
@@ -182,11 +183,18 @@ class Search:
             ]
         return self._traces[check]
 
+    def right_values(self, check: Check) -> Prints | None:
+        """Return the values that right modules held in a call, those of a pool among them; None where none is known."""
+        rights = self.right_traces(check)
+        pooled = self.pool.prints(check, self._steps(check)) if self.pool is not None else []
+        if not rights and not pooled:
+            return None
+        return Prints([*(known for trace in rights for known in trace.prints()), *pooled])
+
     def places(self, check: Check, trace: Trace, trusted: frozenset[str]) -> Places:
         """Return how far statements are from the fault."""
-        rights = self.right_traces(check)
         raising = trace.last if check.is_raised or check.last.error is not None else None
-        right = right_values(rights) if rights else None
+        right = self.right_values(check)
         parts = check.wrong_parts()
         return locate(self.module, trace, right, check.label, parts, trusted, raising)
 
@@ -272,8 +280,7 @@ class Search:
 
         Where two faults are in one call, each is seen at its own place.
         """
-        rights = self.right_traces(check)
-        if not rights or not places.origins:
+        if not places.known or not places.origins:
             return None
         context = self.context(check, trace, places.raising)
         origins = [each for each in places.origins if not isinstance(each, (ast.Tuple, ast.List, ast.Dict))]
@@ -348,7 +355,7 @@ class Search:
         self, check: Check, trace: Trace, whole: ast.expr, edits: Sequence[Edit], told: Prints | None = None
     ) -> list[Edit]:
         """Return the edits with which an expression has values that right modules have, and not one that was told."""
-        right = right_values(self.right_traces(check))
+        right = self.right_values(check) or Prints()
         found = []
         for edit, samples in zip(edits, self._held(check, trace, whole, edits), strict=False):
             seen = [each.known for each in samples]

@@ -35,12 +35,16 @@ SPARE = 1.5  # of patience: who shares a core is not served in turn
 
 @dataclass(frozen=True)
 class Job:
-    """What to grade; the seed and the tier of isolation stand in key."""
+    """What to grade; the seed and the tier of isolation stand in key.
+
+    pool holds texts of others that passed, whose values steer the search for causes.
+    """
 
     key: Key
     attempt: Attempt
     snapshot: Snapshot
     feedback: Feedback
+    pool: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def grade_job(job: Job) -> Done:
         _versions[stage.id] = course_version(stage)
     if _versions[stage.id] != job.key.course:
         raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
-    options = Options(job.key.seed, job.key.isolation, feedback=job.feedback)
+    options = Options(job.key.seed, job.key.isolation, feedback=job.feedback, pool=job.pool)
     verdict = _patiently(_grader(course, stage), job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)

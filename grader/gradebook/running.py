@@ -17,6 +17,7 @@ from grader.gradebook.intake.taking import Taken
 from grader.gradebook.job import Done, Job, course_version, grade_job, ungraded
 from grader.gradebook.marking import mark
 from grader.gradebook.pool.executor import WorkerDied
+from grader.gradebook.pooled import most_alike, pool_of, unexplained, with_causes
 from grader.gradebook.records import Attempt, Key, Made, Outcome, Result, Waiting
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
@@ -46,7 +47,56 @@ class Coordinator:
             self._record(stage, job, done, tally)
             self._told(tally)
         self._told(tally)
+        self._explain_with_pool(stage, course)
         return tally
+
+    def _explain_with_pool(self, stage: Stage, course: str) -> None:
+        """Explain what fails without a cause once more, with the texts that passed; each result once."""
+        passed: list[Attempt] = []
+        failed: list[Attempt] = []
+        for each in self._book.attempts():
+            if each.stage == stage.id and each.result is not None:  # one after the other: a class may be large
+                result = self._book.result(each.result)
+                if result.key.course == course:
+                    (passed if result.passed else failed).append(each)
+        pool = pool_of(each.digest for each in passed)
+        self._explain(stage, ((each, each.result, pool) for each in failed))
+
+    def _explain(self, stage: Stage, results: Iterable[tuple[Attempt, int | None, tuple[str, ...]]]) -> None:
+        """Look once more for the causes of results, each with its pool; nothing else of a result changes."""
+        waiting: dict[Key, tuple[int, tuple[str, ...], Result]] = {}
+
+        def jobs() -> Iterator[Job]:
+            for attempt, number, pool in results:
+                job = None if number is None or not pool else self._pooled(stage, attempt, number, pool)
+                if job is not None and number is not None:
+                    waiting[job.key] = number, pool, self._book.result(number)
+                    yield job
+
+        for job, done in self._results(jobs()):
+            number, pool, before = waiting.pop(job.key)
+            if isinstance(done, GraderError) or done.is_fault:  # the next run tries it again
+                continue
+            after = decided(done.verdict, self._setting.policy.of(stage.id).passes)
+            found = with_causes(before.verdict, after)
+            with self._book.changing():
+                self._book.keep_explained(number, pool, None if found is before.verdict else found)
+
+    def _pooled(self, stage: Stage, attempt: Attempt, number: int, pool: tuple[str, ...]) -> Job | None:
+        """Return the grading of a result with a pool; None where it has causes, or had a pool, or is not as it was."""
+        before = self._book.result(number)
+        rows = unexplained(before.verdict) if before.outcome == "graded" and not self._book.pool(number) else ()
+        text = self._book.source(attempt.digest)
+        if not rows or text is None:
+            return None
+        try:
+            known = Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label)
+            job = self.job(stage, before.key.course, attempt, known)
+        except StageWaits:
+            return None
+        texts = [found for digest in pool if (found := self._book.source(digest)) is not None]
+        own = replace(job, pool=most_alike(stage, rows, text, texts))
+        return own if own.key == before.key and len(texts) == len(pool) else None
 
     def _jobs(
         self, stage: Stage, course: str, attempts: Iterable[Taken], known: dict[tuple[str, str], Attempt], tally: Tally
@@ -135,7 +185,16 @@ class Coordinator:
             tally.count(result, fault)
             self._told(tally)
         self._told(tally)
+        self._explain(stage, self._with_pools_of_before(stage, items, found))
         return found
+
+    def _with_pools_of_before(
+        self, stage: Stage, items: Iterable[Taken], found: dict[tuple[str, str, str], int]
+    ) -> Iterator[tuple[Attempt, int | None, tuple[str, ...]]]:
+        """Yield attempts that were graded again, each with its new result and the pool of the one that counts."""
+        for attempt in (each.attempt for each in items):
+            if attempt.result is not None and (pool := self._book.pool(attempt.result)):
+                yield attempt, found.get((attempt.student, stage.id, attempt.digest)), pool
 
     def _again(
         self, stage: Stage, course: str, attempts: Iterable[Taken], found: dict[tuple[str, str, str], int], tally: Tally

@@ -133,5 +133,18 @@ _DEFLATED = (
     "ALTER TABLE sources ADD COLUMN is_deflated INTEGER NOT NULL DEFAULT 0",
 )
 
+# What results were explained with a second time: pools of texts that passed, by their digests, and the documents with
+# the causes that this added; none where it added nothing.
+_POOLS = (
+    "CREATE TABLE pools (digest TEXT PRIMARY KEY, texts TEXT NOT NULL CHECK (json_valid(texts)))",
+    "CREATE TABLE explained (result INTEGER PRIMARY KEY REFERENCES results (number), "
+    "pool TEXT NOT NULL REFERENCES pools (digest), document BLOB)",
+    *(
+        f"CREATE TRIGGER explained_{event.lower()} BEFORE {event} ON explained BEGIN "
+        "SELECT RAISE(ABORT, 'what explains a result is never changed'); END"
+        for event in ("UPDATE", "DELETE")
+    ),
+)
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED)
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS)

@@ -15,6 +15,7 @@ from typing import Any
 
 from grader.criterion import PASSES, Passes
 from grader.gradebook.database import Database
+from grader.gradebook.pooled import digest_of
 from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result, Waiting
 from grader.report.stored import decided
 
@@ -57,6 +58,18 @@ class Gradebook(Database):
         """Return the text of a module that was handed in."""
         rows = self._run("SELECT text, is_deflated FROM sources WHERE digest = ?", (digest,))
         return next((zlib.decompress(text) if is_deflated else bytes(text) for text, is_deflated in rows), None)
+
+    def keep_explained(self, result: int, pool: Sequence[str], verdict: Mapping[str, Any] | None) -> None:
+        """Keep what a pool of right programs, given by the digests of their texts, added to a result; None: nothing."""
+        digest = digest_of(pool)
+        self._run("INSERT OR IGNORE INTO pools VALUES (?, ?)", (digest, json.dumps(list(pool))))
+        document = None if verdict is None else zlib.compress(json.dumps(verdict).encode())
+        self._run("INSERT OR IGNORE INTO explained VALUES (?, ?, ?)", (result, digest, document))
+
+    def pool(self, result: int) -> tuple[str, ...]:
+        """Return the pool that a result was explained with, as the digests of its texts; empty where it was not."""
+        query = "SELECT texts FROM explained JOIN pools ON pools.digest = explained.pool WHERE result = ?"
+        return next((tuple(json.loads(row[0])) for row in self._run(query, (result,))), ())
 
     def keep_attempt(self, attempt: Attempt) -> None:
         """Keep what was handed in; of one that is known, the time of the better clock counts, else the earlier."""
@@ -125,7 +138,7 @@ class Gradebook(Database):
 
     def result(self, number: int) -> Result:
         """Return the result of that number, decided as `passes_of` its stage says."""
-        (row,) = self._run(f"SELECT {_WHOLE} FROM results WHERE number = ?", (number,))
+        (row,) = self._run(f"SELECT {_explained()} FROM results WHERE number = ?", (number,))
         return self._result(row)
 
     def _result(self, row: Sequence[Any]) -> Result:
@@ -138,7 +151,7 @@ class Gradebook(Database):
     def counting(self, student: str) -> tuple[tuple[Attempt, Result], ...]:
         """Return the attempts of a student that have a result, each with the result that counts for it, in order."""
         rows = self._run(
-            f"SELECT {_of('attempts', _ATTEMPT)}, {_of('results', _WHOLE)} FROM attempts "
+            f"SELECT {_of('attempts', _ATTEMPT)}, {_explained()} FROM attempts "
             "JOIN results ON results.number = attempts.result WHERE attempts.student = ? "
             "ORDER BY attempts.stage, attempts.submitted IS NOT NULL, attempts.submitted, attempts.number",
             (student,),
@@ -248,6 +261,13 @@ def _of(table: str, names: str) -> str:
     'results.seed, results.worker'
     """
     return ", ".join(f"{table}.{name}" for name in names.split(", "))
+
+
+def _explained() -> str:
+    """Return the columns of a result, whose document is the one with the causes that a pool added, if it did."""
+    *known, document = _of("results", _WHOLE).split(", ")
+    more = "(SELECT explained.document FROM explained WHERE explained.result = results.number)"
+    return ", ".join((*known, f"coalesce({more}, {document})"))
 
 
 def _attempt(row: Sequence[Any]) -> Attempt:

@@ -134,6 +134,10 @@ class LocalWorkerFactory:
             self._keep(started.lease.another())
         return started
 
+    def beside(self) -> WorkerProcess:
+        """Return one more worker; IsolationRefused where none can be started."""
+        return self.start()
+
     def close(self) -> None:
         """Give back the clean process, which ends if nobody else has a lease of it."""
         lease, self._lease = self._lease, None

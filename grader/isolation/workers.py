@@ -32,3 +32,6 @@ class Workers(Protocol):
 
     def start(self) -> Worker:
         """Return a new worker, or one that was started ahead; IsolationRefused where there is none."""
+
+    def beside(self) -> Worker:
+        """Return one more worker, which runs beside those that were started; IsolationRefused where there is none."""

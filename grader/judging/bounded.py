@@ -98,7 +98,7 @@ def _followed(forked: Forked, body: Body, shared: SharedStatus, most: Bounds) ->
             if kind == "done":
                 return Bounded(tuple(told))
             if kind in ASKED:
-                forked.answer(kind)
+                forked.answer(kind, *fields)
             elif kind == "swelled":
                 reason = "over_limit", f"more than {most.memory_mb} MB of memory"
                 break

@@ -41,7 +41,8 @@ class Options:
 
     ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
     looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
-    timed asks for the time of each call. patience stretches the seconds of the whole stage, and no other limit.
+    timed asks for the time of each call. pool holds a few texts of others that passed: their values steer the search
+    for causes. patience stretches the seconds of the whole stage, and no other limit.
     """
 
     seed: int
@@ -54,6 +55,7 @@ class Options:
     patience: float = 1.0
     asked: tuple[str, ...] = ()
     feedback: Feedback = "full"
+    pool: tuple[bytes, ...] = ()
 
 
 def fresh_seed() -> int:
@@ -224,14 +226,15 @@ class Grader:
         """Return what a judge works on; the tests are loaded while the process that forks workers starts."""
         self._start_ahead(tier, options.fork)
         from grader.judging.messages import SharedStatus
-        from grader.judging.task import JudgeTask
+        from grader.judging.task import POOL_SECONDS, JudgeTask
         from grader.sandbox.process import job_for
 
         suite = self._loaded()
         if self._warm and self._has_graded:  # for the first, which may be the only one, it is made where a test fails
             self._make_ahead(suite)
         job = job_for(self.stage, snapshot, self.course.root)
-        ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
+        more = POOL_SECONDS if options.pool else 0.0
+        ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds + more
         stops_early = first_failure is not None
         answers = None if stops_early else self._ahead.about(snapshot.source)
         plan = None if stops_early or options.timed else self._plan(options, tier)
@@ -240,6 +243,7 @@ class Grader:
             options.only, first_failure, options.ahead, options.timed, plan,
             asked=(*options.asked, *filter(None, (options.only,))),
             searches=(self.stage.feedback, options.feedback) == ("full", "full"),
+            pool=() if stops_early else options.pool,
         )  # fmt: skip
 
     def _run(

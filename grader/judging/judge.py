@@ -19,7 +19,7 @@ def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
     """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
     process = LearnerProcess(task.job, task.tier, workers, task.fork)
     try:
-        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers))
+        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
         with task.suite.in_place():
             _hear(task, session, messages)
         messages.send("done")

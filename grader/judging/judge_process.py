@@ -70,10 +70,10 @@ class Forked:
         self._messages = Messages(ours)
         return self._messages
 
-    def answer(self, what: str) -> None:
-        """Start, end or look at the judge's worker."""
+    def answer(self, what: str, number: int = 0) -> None:
+        """Start, end or look at a worker of the judge's."""
         assert self._messages is not None
-        self._lending.answer(what, self._messages.socket)
+        self._lending.answer(what, self._messages.socket, number)
 
     def end(self, done: bool) -> tuple[Status, str]:
         """End the judge and its worker; where none was forked, its worker alone."""
@@ -95,16 +95,20 @@ class Forked:
 
 ANSWER_SECONDS = 60.0  # an answer waits for the end of a worker and all that it started, and for a new one's start
 TEXT_BYTES = 4096
-ASKED = ("start", "end", "excess", "own", "others")  # what a judge asks for
+ASKED = ("start", "beside", "end", "excess", "own", "others")  # what a judge asks for
 STARTED, REFUSED, SAID = b"W", b"R", b"S"
 
 
 @dataclass
 class LeasedWorker:
-    """A worker that the other process started: its connection is here, its end is asked for."""
+    """A worker that the other process started: its connection is here, its end is asked for.
+
+    number is 0 for the one that loads the module to judge, else that of one beside it.
+    """
 
     connection: socket.socket
     workers: SupervisorWorkers
+    number: int = 0
 
     def running(self) -> bool:
         """Say whether the worker's end of the connection is open."""
@@ -114,21 +118,21 @@ class LeasedWorker:
 
     def excess(self) -> str | None:
         """Return which bound the worker went past, if that is why it ended."""
-        return self.workers.ask("excess") or None
+        return self.workers.ask("excess", self.number) or None
 
     def others(self) -> int:
         """Return how many tasks the kernel may count with those of this run, when it begins."""
-        return int(self.workers.ask("others") or 0)
+        return int(self.workers.ask("others", self.number) or 0)
 
     def own(self) -> int:
         """Return how many tasks the run has."""
-        return int(self.workers.ask("own") or 0)
+        return int(self.workers.ask("own", self.number) or 0)
 
     def kill(self) -> None:
         """Have the worker ended, with all that it started."""
         self.connection.close()
         with suppress(IsolationRefused, JudgeGone):
-            self.workers.ask("end")
+            self.workers.ask("end", self.number)
 
 
 class SupervisorWorkers:
@@ -137,14 +141,20 @@ class SupervisorWorkers:
     def __init__(self, messages: Messages, first: socket.socket | None) -> None:
         self._messages = messages
         self._first = first
+        self._beside = 0  # workers that were started beside the first
 
     def start(self) -> LeasedWorker:
         """Return a worker; IsolationRefused where none can be started."""
         first, self._first = self._first, None
         return LeasedWorker(first if first is not None else self._started(), self)
 
-    def _started(self) -> socket.socket:
-        self._messages.send("start")
+    def beside(self) -> LeasedWorker:
+        """Return one more worker, beside the one that `start` gave; IsolationRefused where none can be started."""
+        self._beside += 1
+        return LeasedWorker(self._started("beside", self._beside), self, self._beside)
+
+    def _started(self, what: str = "start", number: int = 0) -> socket.socket:
+        self._messages.send(what, number)
         data, descriptors, _, _ = socket.recv_fds(self._waiting(), TEXT_BYTES, 1)
         if data[:1] == STARTED and descriptors:
             return socket.socket(fileno=descriptors[0])
@@ -153,9 +163,9 @@ class SupervisorWorkers:
             raise IsolationRefused(message, hint or None)
         raise JudgeGone("no answer to a request for a worker")
 
-    def ask(self, what: str) -> str:
+    def ask(self, what: str, number: int = 0) -> str:
         """Return the answer to a request that is not about a new worker."""
-        self._messages.send(what)
+        self._messages.send(what, number)
         data = self._waiting().recv(TEXT_BYTES)
         if not data:
             raise JudgeGone("no answer to a request about a worker")
@@ -173,6 +183,7 @@ class WorkerKeeper:
         self._own = own
         self._current: WorkerProcess | None = None
         self._open: WorkerProcess | None = None  # the same, as long as no judge has it
+        self._beside: dict[int, WorkerProcess] = {}  # more workers of one judge, by the numbers that it gave
 
     def take(self) -> WorkerProcess | None:
         """Return the worker that nobody has yet; None where there is none, or a judge has it."""
@@ -181,39 +192,50 @@ class WorkerKeeper:
 
     def start(self) -> WorkerProcess:
         """End the worker that runs, if any, and start another."""
-        self.end()
+        self._end_current()
         self._current = self._open = self._own.start()
         return self._current
 
     def end(self) -> None:
-        """End the worker that runs, if any."""
+        """End the worker that runs, if any, and those beside it."""
+        self._end_current()
+        for number in list(self._beside):
+            self._beside.pop(number).kill()
+
+    def _end_current(self) -> None:
         if self._current is not None:
             self._current.kill()
             self._current = self._open = None
 
-    def answer(self, what: str, connection: socket.socket) -> None:
-        """Do what a judge asks for and tell it; a judge that is gone needs no answer."""
+    def answer(self, what: str, connection: socket.socket, number: int = 0) -> None:
+        """Do what a judge asks for and tell it; a judge that is gone needs no answer. number is that of a worker."""
         connection.settimeout(ANSWER_SECONDS)
         with suppress(OSError):
-            if what == "start":
-                self._answer_start(connection)
+            if what in ("start", "beside"):
+                self._answer_start(connection, number)
             else:
-                connection.sendall(SAID + self._said(what).encode()[: TEXT_BYTES - 1])
+                connection.sendall(SAID + self._said(what, number).encode()[: TEXT_BYTES - 1])
 
-    def _said(self, what: str) -> str:
-        current = self._current
+    def _said(self, what: str, number: int) -> str:
+        current = self._beside.get(number) if number else self._current
+        if what == "end" and number:
+            if current is not None:
+                self._beside.pop(number).kill()
+            return ""
         if what == "end" or current is None:
-            self.end()
+            self._end_current()
             return ""
         if what == "excess":
             return current.excess() or ""
         return str(current.own() if what == "own" else current.others())
 
-    def _answer_start(self, connection: socket.socket) -> None:
+    def _answer_start(self, connection: socket.socket, number: int) -> None:
         try:
-            self.start()
-            started = self.take()
-            assert started is not None
+            if number:
+                started = self._beside[number] = self._own.beside()
+            else:
+                started = self.start()
+                self.take()
         except IsolationRefused as refused:
             said = f"{refused.message}\n{refused.hint or ''}".encode()
             connection.sendall(REFUSED + said[: TEXT_BYTES - 1])

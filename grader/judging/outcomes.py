@@ -28,6 +28,7 @@ from grader.sandbox.record import Frame, Record
 
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.answers import Answers
+    from grader.diagnosis.pool import Pool
     from grader.diagnosis.runner import RemoteRunner
 
 TEXT_LIMIT = 1500
@@ -126,17 +127,19 @@ class Assessor:
         log: RequestLog,
         runner: RemoteRunner | None = None,
         asked: tuple[str, ...] = (),
+        pool: Pool | None = None,
     ) -> list[Outcome]:
         """Return the outcomes of a whole run with the causes of its failures, each in the line of its fault.
 
-        asked holds rows whose causes are looked for as long as that of the first that fails.
+        asked holds rows whose causes are looked for as long as that of the first that fails; pool holds right modules
+        of a class.
         """
         if self._made is None:
             return outcomes
         try:
             from grader.diagnosis.explain import settled
 
-            return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked)]
+            return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked, pool)]
         except Exception as error:
             said = f"{SEARCH} failed: {type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Set
-from contextlib import closing
-from dataclasses import replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.isolation.workers import Worker, Workers
 from grader.judging import bounds
 from grader.judging.attempt import Attempt, LearnerProvider
 from grader.judging.calls import Late, called, charged, times
@@ -19,22 +20,42 @@ from grader.judging.messages import Report, Untold
 from grader.judging.outcomes import Assessor
 from grader.judging.pytest_suite import criterion_of, kind_of, name_of
 from grader.judging.running import Ran, TestRunner
-from grader.judging.task import EXPLAINED, JudgeTask, expect_memory
+from grader.judging.task import EXPLAINED, POOL_CALL_SECONDS, POOL_SECONDS, JudgeTask, expect_memory
 from grader.outcome import Outcome
 from grader.sandbox.log import RequestLog
 from grader.sandbox.process import LearnerProcess
 from grader.sandbox.recorded import MOST_BYTES, Answers
 
+if TYPE_CHECKING:  # what explains is imported when something fails
+    from grader.diagnosis.pool import Pool
+
 FAR_SECONDS = 60.0  # of wall time: the far bound of looking for causes, which counts trials and not seconds
+NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Workers that run beside that of the module to judge."""
+
+    workers: Workers
+
+    def start(self) -> Worker:
+        """Return a new worker; IsolationRefused where there is none."""
+        return self.workers.beside()
+
+    beside = start
 
 
 class Session:
     """Judges the tests of one module."""
 
-    def __init__(self, task: JudgeTask, process: LearnerProcess, assessor: Assessor) -> None:
+    def __init__(
+        self, task: JudgeTask, process: LearnerProcess, assessor: Assessor, workers: Workers | None = None
+    ) -> None:
         self.suite = suite = task.suite
         self.task = task
         self.process = process
+        self._workers = workers  # where those of a pool's modules come from
         process.on_request = task.shared.call
         self.shared = task.shared
         self.slow_rows = dict.fromkeys(task.slow_rows, -1)  # the place of a test that was late: later ones are left out
@@ -190,8 +211,9 @@ class Session:
 
         report.send("settling")
         self.shared.at("settling", self._place)
-        bounds.bound_time(FAR_SECONDS)
-        ends_at, runner = min(self.task.ends_at, time.monotonic() + FAR_SECONDS), None
+        far = FAR_SECONDS + (POOL_SECONDS if self.task.pool else 0.0)
+        bounds.bound_time(far)
+        ends_at, runner = min(self.task.ends_at, time.monotonic() + far), None
         if (
             self.process.fork and self.task.searches
         ):  # elsewhere tests share a process, so that no changed form can run in one of its own
@@ -199,14 +221,31 @@ class Session:
         order = {name_of(item): place for place, item in enumerate(self.suite.items)}  # whatever ran first
         self._heard.sort(order)
         outcomes = sorted(self._outcomes.values(), key=lambda each: order[each.test])
-        try:
-            settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked)
-        finally:
+        with ExitStack() as stack:
             if runner is not None:
-                runner.close()
+                stack.callback(runner.close)
+            pool = self._pool(ends_at, stack) if runner is not None and self.task.pool else None
+            settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked, pool)
         for before, after in zip(outcomes, settled, strict=True):
             if before.explains != after.explains or before.unexplained != after.unexplained:
                 report.send("settled", after)
+
+    def _pool(self, ends_at: float, stack: ExitStack) -> Pool:
+        """Return the modules of a pool; each that is run has a worker of its own, which ends with the stack."""
+        from grader.diagnosis.pool import Pool
+        from grader.diagnosis.runner import RemoteRunner
+
+        def start() -> RemoteRunner:
+            assert self._workers is not None
+            job = replace(self.task.job, label=NOBODYS, source=b"", call_seconds=POOL_CALL_SECONDS)
+            process = LearnerProcess(job, self.task.tier, Beside(self._workers), self.task.fork)
+            stack.callback(process.kill)
+            process.load()
+            return RemoteRunner(
+                partial(process.open, ends_at), process.done, ends_at, lambda *_: False, POOL_CALL_SECONDS
+            )
+
+        return Pool(self.task.pool, start)
 
     def _name_loops(self, report: Report) -> None:
         """Tell which loops the calls that did not return in time were in."""

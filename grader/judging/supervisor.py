@@ -36,8 +36,8 @@ class Judges(Protocol):
     def begin(self, task: JudgeTask) -> Messages:
         """Start a judge and return the connection to it."""
 
-    def answer(self, what: str) -> None:
-        """Do what the judge asked for."""
+    def answer(self, what: str, number: int = 0) -> None:
+        """Do what the judge asked for; number is that of a worker."""
 
     def end(self, done: bool) -> tuple[Status, str]:
         """End the judge, unless it is done and stays; return the status and the reason that its end gives its test."""
@@ -111,7 +111,7 @@ class Supervisor:
             while True:
                 kind, fields = messages.receive(self._hard_end)
                 if kind in ASKED:
-                    self._judges.answer(kind)
+                    self._judges.answer(kind, *fields)
                 elif kind == "swelled":
                     mb = self._task.suite.stage.limits.judge_mb
                     reason = "over_limit", f"more than {mb} MB of memory"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
+POOL_CALL_SECONDS = 5.0  # of wall time for one exchange with a module of a pool: the far bound
+POOL_SECONDS = 30.0  # more for looking for causes where a pool is at hand: its modules take nothing from the rest
+
 
 class JudgeOutOfMemory(BaseException):
     """A judge has no more memory; what its next step would find is not to be relied on."""
@@ -40,8 +43,8 @@ class JudgeTask:
     does without. only is the one row to judge: where it passes, no other is. first_failure holds rows to run first:
     then the first test that does not pass ends the run, nothing is explained, and whether the reference passes is not
     asked. ahead holds rows that come first, asked those whose causes somebody wants to read. searches says whether
-    causes are looked for beside the known mistakes. timed asks for the time of each call. plan is what the tests ask
-    with this seed, where known.
+    causes are looked for beside the known mistakes; pool holds right modules of others that steer this. timed asks for
+    the time of each call. plan is what the tests ask with this seed, where known.
 
     For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
     reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
@@ -62,6 +65,7 @@ class JudgeTask:
     plan: Plan | None = None
     asked: tuple[str, ...] = ()
     searches: bool = True
+    pool: tuple[bytes, ...] = ()
     first: int = 0
     doubted: bool = False
     slow_rows: frozenset[str] = frozenset()

@@ -13,6 +13,7 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.causes import Cause, Explainer
 from grader.diagnosis.checks import Ended
+from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import LocalRunner
 from grader.kinds import Kind
 from grader.outcome import Outcome
@@ -53,13 +54,14 @@ def causes(
     passing: Sequence[Sequence[Call]] = (),
     mistakes: tuple[Mistake, ...] = (),
     stub: str = "",
+    pool: Pool | None = None,
 ) -> list[Cause]:
     """Return the causes of tests that fail, each a list of calls."""
     text = textwrap.dedent(learners).lstrip("\n")
     module = module_of(text)
     explainer = Explainer(
         stage, text.encode(), textwrap.dedent(right), mistakes, {textwrap.dedent(right): module_of(right)},
-        LocalRunner("learner"), textwrap.dedent(stub),
+        LocalRunner("learner"), textwrap.dedent(stub), pool=pool,
     )  # fmt: skip
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]
     passed = [ended(module, f"passing {number}", calls, "passed") for number, calls in enumerate(passing)]

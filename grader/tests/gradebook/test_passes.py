@@ -52,7 +52,8 @@ def older(tmp_path: Path) -> Iterator[Path]:
             connection.execute("UPDATE results SET verdict = ? WHERE number = ?", (text, number))
         connection.execute("ALTER TABLE results DROP COLUMN document")
         connection.execute("ALTER TABLE sources DROP COLUMN is_deflated")
-        connection.execute("DROP TABLE passes")
+        for name in ("passes", "explained", "pools"):
+            connection.execute(f"DROP TABLE {name}")
         connection.execute(f"PRAGMA user_version = {BEFORE}")
         connection.commit()
     yield tmp_path

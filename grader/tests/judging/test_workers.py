@@ -34,9 +34,9 @@ class Parent:
         messages = Messages(self._connection)
         try:
             while True:
-                kind, _ = messages.receive()
+                kind, fields = messages.receive()
                 assert kind in ASKED
-                self._lending.answer(kind, self._connection)
+                self._lending.answer(kind, self._connection, *fields)
         except JudgeGone:
             pass
 
@@ -99,3 +99,13 @@ def wait_until(holds: Callable[[], bool]) -> None:
         os.sched_yield()
         threading.Event().wait(0.01)
     raise AssertionError("it never came to hold")
+
+
+def test_one_that_runs_beside_another_ends_by_itself(asked: SupervisorWorkers) -> None:
+    first, second, third = asked.start(), asked.beside(), asked.beside()
+    with first.connection, second.connection, third.connection:
+        assert second.own() >= 1 and second.others() >= 0 and second.excess() is None
+        second.kill()
+        assert first.running() and third.running()
+        first.kill()
+        assert third.running()
