@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -64,10 +65,8 @@ class Answers:
         """The right modules by their texts, the reference first; one that cannot be loaded is left out."""
         found = {self.reference_text: self.reference}
         for name, text in self._alternatives().items():
-            try:
+            with suppress(Exception):  # what a right module does as it is loaded may not stand a bound
                 found[text] = self._prepared.module(text, name)
-            except Exception:  # what a right module does as it is loaded may not stand a bound
-                continue
         return found
 
     def prepare(self) -> RightModules:
