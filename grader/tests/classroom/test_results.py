@@ -128,7 +128,7 @@ def test_what_is_no_document_is_no_verdict(data: bytes, tmp_path: Path) -> None:
 
 
 CHANGES: list[tuple[str, Any]] = [
-    ("schema", 3),
+    ("schema", 4),
     ("schema", 0),
     ("schema", True),
     ("schema", "1"),

@@ -24,7 +24,8 @@ SHARE, FRAME = 0.98, 8  # of the screen, that a wide window takes; columns of bo
 
 def hint_window(session: Session, hint: Hint, look: Look) -> Reading:
     """Return a hint, with what the last check found; h asks for the next one."""
-    more = ("h", "the next hint") if hint.number < hint.total else ("", "")
+    goes_on = not hint.is_fix and (hint.number < hint.total or hint.has_fix)
+    more = ("h", "the next hint") if goes_on else ("", "")
     text = Text("\n").join(hint_told(session.board.stage, hint, replace(look, width=HINT_WIDTH)))
     return Reading(look.clean(hint_title(session.board.stage, hint)), text, more=more)
 
