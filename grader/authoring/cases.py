@@ -104,10 +104,10 @@ def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = Non
 
 
 def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
-    """Return the module of each known mistake, once a seed; only its own row is graded."""
+    """Return the module of each known mistake, once a seed."""
     reference, seeds = reference_source(stage), tuple(seeds)
     return [
-        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed, mistake.criterion)
+        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed)
         for mistake in load_mistakes(stage)
         for seed in seeds
     ]

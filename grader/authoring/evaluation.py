@@ -182,13 +182,14 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         return
     row = next((row for row in verdict.criteria if row.id == mistake.criterion), None)
     status = "not there" if row is None else "not robust" if row.lacks_robustness else row.status
+    if status == "blocked" and mistake.id in _names(mistake, verdict):  # by a row that the same mistake fails
+        return
     if status in ("passed", "blocked", "not_started", "not there"):
         yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 
 
 def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
-    row = next((row for row in _verdict(result).criteria if row.id == mistake.criterion), None)
-    names = _known(failure.diagnosis for failure in (row.failures if row else ()) if failure.diagnosis)
+    names = _names(mistake, _verdict(result))
     if names == {mistake.id}:
         return
     found = (_known(outcome.explains) for outcome in result.outcomes)
@@ -203,6 +204,14 @@ def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         yield f"is ambiguous: {others} explains the same answers", fix
     else:
         yield "is caught but not named", "see that replaying the failed test's calls gives the same answers again"
+
+
+def _names(mistake: Mistake, verdict: Verdict) -> set[str]:
+    """Return the known mistakes that a mistake's own row is told; of a row that waits, those of the others."""
+    own = [row for row in verdict.criteria if row.id == mistake.criterion]
+    waits = any(row.status == "blocked" for row in own)
+    rows = [row for row in verdict.criteria if row not in own] if waits else own
+    return _known(failure.diagnosis for row in rows for failure in row.failures if failure.diagnosis)
 
 
 def _known(told: Iterable[Diagnosis]) -> set[str]:

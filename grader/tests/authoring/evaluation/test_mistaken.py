@@ -75,6 +75,11 @@ class TestMistakes:
     def test_one_that_is_not_caught_is_not_named_either(self) -> None:
         assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("blocked", "whole")])[:2] == (Tally(0, 1), Tally(0, 1))
 
+    def test_one_whose_row_waits_is_caught_and_named_in_the_row_that_it_waits_for(self) -> None:
+        named = replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake="whole"))
+        found = result("mistakes/whole", 7, verdict(row("total", "failed", named), row("half", "blocked")))
+        assert evaluation.mistakes(STAGE, [WHOLE], [found]) == (Tally(1, 1), Tally(1, 1), [])
+
     def test_one_that_belongs_to_an_unknown_row(self) -> None:
         _, _, (shortfall,) = evaluation.mistakes(
             STAGE, [replace(WHOLE, criterion="third")], [mistaken("failed", "whole")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -58,6 +59,10 @@ def test_keys_open_windows_that_keys_close(place: Place) -> None:
     assert play(place.root, story).watched.checks.closed
 
 
+def reads(screen: Screen, words: str) -> bool:
+    return words in reading(screen)
+
+
 def test_a_hint_stands_below_what_the_last_check_found(place: Place) -> None:
     async def story(screen: Screen) -> None:
         failed = verdict(screen.watched.first, "failed", "blocked")
@@ -73,7 +78,7 @@ def test_a_hint_stands_below_what_the_last_check_found(place: Place) -> None:
         assert reading(screen).splitlines()[-1] == "    double: a nudge" and "Multiply by 2." not in reading(screen)
         for words in ("the idea", "nearly", "Multiply by 2."):  # what to write comes after the three hints
             await screen.press("h")
-            await screen.until(lambda words=words: words in reading(screen))
+            await screen.until(partial(reads, screen, words))
 
     play(place.root, story)
 
