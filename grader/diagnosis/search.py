@@ -206,9 +206,7 @@ class Search:
     def context(self, check: Check, trace: Trace, raising: ast.stmt | None) -> Context:
         """Return what edits of a call are made from."""
         error = type(check.last.error).__name__ if check.last.error is not None else ""
-        return Context(
-            self.module, trace, self.constants | self.module.constants, self.stated.words, self.stub, raising, error
-        )
+        return Context(self.module, trace, self.constants | self.module.constants, self.stub, raising, error)
 
     def _rings(self, context: Context, places: Places, lookup: Lookup, first: int, last: int) -> Iterator[Ring]:
         """Yield the edits of the statements that are equally far from the fault, with their costs, the least first."""

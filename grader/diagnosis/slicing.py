@@ -18,19 +18,6 @@ FAR = 99  # how far a statement is from an answer that it takes no part in
 PARTS = ("body", "orelse", "finalbody", "handlers")  # of a compound statement, beside its head
 
 
-def keeps_nothing(node: ast.AST) -> bool:
-    """Say whether a line computes something and does not keep it: no answer comes of it, and that is what is wrong."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript))
-
-
-def keeps(node: ast.FunctionDef) -> bool:
-    """Say whether a method sets attributes of its object, which others may use."""
-    return any(
-        isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and getattr(each.value, "id", "") == "self"
-        for each in walk(node)
-    )
-
-
 def ends_of(loop: ast.For | ast.While) -> list[ast.stmt]:
     """Return the conditions on which a loop, or one of its rounds, ends early: all of its lines depend on them."""
     return [
@@ -214,11 +201,6 @@ def statements_of(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         for name in PARTS:
             for each in getattr(statement, name, None) or ():
                 yield from statements_of([each] if isinstance(each, ast.stmt) else each.body)
-
-
-def parts_of(statement: ast.stmt) -> list[ast.AST]:
-    """Return all expressions of a statement, without what stands in its body."""
-    return [each for head in head_of(statement) for each in walk(head)]
 
 
 def head_of(statement: ast.stmt) -> list[ast.AST]:

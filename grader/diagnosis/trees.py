@@ -101,15 +101,3 @@ def substituted(node: Any, old: ast.AST, new: Any) -> Any:
             if other is not value:
                 fields[name] = other
     return replaced(node, **fields) if fields else node
-
-
-def last_set(body: list[ast.stmt]) -> dict[str, ast.AST]:
-    """Return what gave each name of a module its value: the last definition, or the name where a line sets it."""
-    found: dict[str, ast.AST] = {}
-    for statement in body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            found[statement.name] = statement
-        else:
-            names = (each for each in walk(statement) if isinstance(each, ast.Name))
-            found |= {each.id: each for each in names if isinstance(each.ctx, ast.Store)}
-    return found

@@ -114,7 +114,6 @@ class Context:
     module: ModuleText
     trace: Trace
     constants: frozenset[float] = frozenset()  # that the README, the stub or the learner state
-    words: frozenset[str] = frozenset()  # names that the README, the stub or the learner use
     stub: ModuleText | None = None
     raising: ast.stmt | None = None  # the statement in which an exception was raised
     error: str = ""  # the kind of that exception
@@ -189,6 +188,13 @@ class Site:
     def show(self, node: ast.AST) -> str:
         """Return a node as the learner wrote it."""
         return self.module.shown(node)
+
+    @property
+    def read_number(self) -> Sample | None:
+        """What the node held, where that is numeric and the node is neither assigned to nor called."""
+        value = self.value()
+        is_read = isinstance(getattr(self.node, "ctx", Load), ast.Load) and not self.is_callee
+        return value if value is not None and value.is_numeric and is_read else None
 
     @cached_property
     def is_callee(self) -> bool:

@@ -152,15 +152,8 @@ def maximum_of_nothing(site: Site) -> Iterator[Made]:
 @edit("bounded", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
 def bounded(site: Site) -> Iterator[Made]:
     """Yield a number that is at least 0 or 1, or at most 1."""
-    value = site.value()
-    if (
-        value is None
-        or not value.is_numeric
-        or site.is_callee
-        or not isinstance(site.parent, (ast.Return, ast.Assign, ast.BinOp, ast.Slice))
-    ):
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    value = site.read_number
+    if value is None or not isinstance(site.parent, (ast.Return, ast.Assign, ast.BinOp, ast.Slice)):
         return
     is_array = value.kind == "array"
     for function, limit in (("max", 0), ("min", 1), ("max", 1)):

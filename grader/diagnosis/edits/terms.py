@@ -70,13 +70,8 @@ def term_superfluous(site: Site) -> Iterator[Made]:
 @edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
 def sign_wrong(site: Site) -> Iterator[Made]:
     """Yield a value with the other sign."""
-    value = site.value()
-    if (
-        value is None
-        or not value.is_numeric
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    value = site.read_number
+    if value is None:
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
@@ -180,13 +175,8 @@ def size_missing(site: Site) -> Iterator[Made]:
 @edit("power-wrong", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=USUAL)
 def power_wrong(site: Site) -> Iterator[Made]:
     """Yield a value squared, or its root."""
-    value = site.value()
-    if (
-        value is None
-        or not value.is_numeric
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    value = site.read_number
+    if value is None:
         return
     if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow):
         return
@@ -205,13 +195,8 @@ def power_wrong(site: Site) -> Iterator[Made]:
 @edit("complement-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
 def complement_missing(site: Site) -> Iterator[Made]:
     """Yield `1 - x` for `x`."""
-    value = site.value()
-    if (
-        value is None
-        or not value.is_numeric
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    value = site.read_number
+    if value is None:
         return
     if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
         new = ast.BinOp(number(1), ast.Sub(), site.node)
@@ -272,13 +257,8 @@ def sum_missing(site: Site) -> Iterator[Made]:
 @edit("step-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
 def step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function taken of it: `sqrt(x)`, `exp(x)`, `log(x)`, `abs(x)`."""
-    value = site.value()
-    if (
-        value is None
-        or not value.is_numeric
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    value = site.read_number
+    if value is None:
         return
     if not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
         return
