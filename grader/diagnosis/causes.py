@@ -232,7 +232,8 @@ class Explainer:
                 match = None
             self.causes.append(cause)
             explained |= cause.checks
-            searched = [each for each in searched if each not in explained]
+            checks.mended |= cause.checks
+            searched, left = ([each for each in some if each not in explained] for some in (searched, left))
         refused = [each for each in group if each.is_refusal and each in shown]
         known_refusal = known.match(refused, checks, self._labels - {label}) if refused else None
         if known_refusal is not None:  # it says more than that nothing was refused
@@ -247,6 +248,7 @@ class Explainer:
             dropped = self._drop_unproved(searched, checks.trusted())
             self._search = first if dropped else self._search
             explained -= dropped
+            checks.mended -= dropped
         return explained
 
     def _allowed(self, label: str) -> frozenset[str] | None:

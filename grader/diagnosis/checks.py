@@ -315,6 +315,7 @@ class Checks:
     _right: list[Check] = field(default_factory=list)  # right calls of tests that failed
     _passed: list[Ended] = field(default_factory=list)
     _made: dict[str, Check | None] = field(default_factory=dict)  # by test that passed
+    mended: set[Check] = field(default_factory=set)  # failing calls that are right with the edits found so far
 
     @classmethod
     def of(
@@ -344,7 +345,8 @@ class Checks:
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
         """Return right calls that lead to some function: those of one function first, then the shortest."""
-        found = [each for each in self._right if any(map(reaches, each.labels))]
+        right = (*self._right, *(each for each in self.failing if each in self.mended))
+        found = [each for each in right if any(map(reaches, each.labels))]
         tests = [each for each in self._passed if any(reaches(label) for label in _labels(each))]
         tests.sort(key=lambda each: (first not in _labels(each), sum(map(_size_of, each.records))))
         for each in tests:

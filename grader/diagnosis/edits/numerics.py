@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import UNUSUAL, USUAL, Load, Made, Site, edit, named, number
-from grader.diagnosis.module_text import called, parameters
+from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
+from grader.diagnosis.module_text import called, loaded, parameters
 from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Sample
 
+WHOLE = ("i", "u")  # the kinds of dtypes of whole numbers
 MAKERS = ("zeros_like", "ones_like", "empty_like", "full_like", "array", "asarray", "copy", "zeros", "ones", "full")
 
 
@@ -102,6 +104,31 @@ def _is_filled(site: Site, target: ast.expr) -> bool:
 def is_same_name(one: ast.AST, other: ast.AST) -> bool:
     """Say whether two nodes are one name."""
     return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
+
+
+@edit("whole-numbers-overflow", ast.Assign, ast.AugAssign, ast.Return, ast.Expr, rank=LIKELY)
+def whole_numbers_overflow(site: Site) -> Iterator[Made]:
+    """Yield a line that computes in floats where its arrays hold whole numbers."""
+    results = (site.value(each) for each in walk(site.node) if isinstance(each, (ast.BinOp, ast.UnaryOp)))
+    is_whole = any(each is not None and each.kind == "array" and each.dtype in WHOLE for each in results)
+    names = [name for name in sorted(loaded(site.node)) if _holds_whole_numbers(site.names.get(name))]
+    if not is_whole or not names:
+        return
+    made = [
+        ast.Assign(
+            [ast.Name(name, ast.Store())],
+            ast.Call(ast.Attribute(ast.Name(name, Load), "astype", Load), [ast.Name("float", Load)], []),
+        )
+        for name in names
+    ]
+    shown = " and ".join(f"`{name}`" for name in names)
+    says = f"{shown} may hold whole numbers, and `{{line}}` goes beyond their range"
+    fix = f"Convert {'it' if len(names) == 1 else 'them'} first, with `.astype(float)`."
+    yield site.make([*made, site.node], says, fix, adds=True)
+
+
+def _holds_whole_numbers(sample: Sample | None) -> bool:
+    return sample is not None and sample.kind == "array" and sample.dtype in WHOLE
 
 
 @edit("root-for-dtype", ast.Call, rank=USUAL)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number, number_in
 from grader.diagnosis.edits.calls import is_library
 from grader.diagnosis.module_text import called
+from grader.diagnosis.trees import walk
 
 MOST_AXES = 4
 NONE = ast.Constant(None)
@@ -168,6 +169,43 @@ def all_pairs(site: Site) -> Iterator[Made]:
                 else replaced(node, comparators=[form, *node.comparators[1:]])
             )
             yield site.make(new, says, "Give both one shape: `{new}`.", adds=True)
+
+
+@edit("all-pairs", ast.Call, ast.Subscript, rank=SURE)
+def column_of_pairs(site: Site) -> Iterator[Made]:
+    """Yield a vector without the axis that it gets, where that makes it a column which some operation pairs with a vector."""
+    node = site.node
+    inner = node.value if isinstance(node, ast.Subscript) else _of_call(node)
+    value, before = site.value(), site.value(inner) if inner is not None else None
+    if value is None or before is None or len(before.shape) != 1 or value.shape != (*before.shape, 1):
+        return
+    for pair, one, other in _pairs(site, value.shape):
+        says = f"shapes {one} and {other} broadcast to all pairs in `{site.show(pair)}`, since `{{old}}` is a column"
+        yield site.make(inner, says, "Give both one shape: leave out the axis that `{old}` adds.")
+        return
+
+
+def _of_call(node: ast.Call) -> ast.expr | None:
+    """Return the array that a call gives another shape, as far as it does."""
+    if called(node) not in ("reshape", "expand_dims"):
+        return None
+    is_function = is_library(getattr(node.func, "value", node))
+    return next(iter(node.args), None) if is_function else getattr(node.func, "value", None)
+
+
+def _pairs(site: Site, shape: tuple[int, ...]) -> Iterator[tuple[ast.expr, tuple[int, ...], tuple[int, ...]]]:
+    """Yield the operations of the function that pair a column of a shape with a vector of as many entries."""
+    for each in walk(site.definition):
+        match each:
+            case ast.BinOp(left=left, right=right) if not isinstance(each.op, ast.MatMult):
+                operands = left, right
+            case ast.Compare(left=left, comparators=[right]):
+                operands = left, right
+            case _:
+                continue
+        one, other = (getattr(site.value(operand), "shape", ()) for operand in operands)
+        if {one, other} == {shape, shape[:1]}:
+            yield each, one, other
 
 
 @edit("axis-added", ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, rank=UNUSUAL)

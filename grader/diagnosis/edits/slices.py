@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
@@ -10,6 +11,12 @@ from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load
 from grader.diagnosis.module_text import called
 
 MOST_NAMES = 8
+
+
+def _is_whole(site: Site) -> bool:
+    """Say whether an index leaves nothing out, and only adds axes."""
+    value, of = site.value(), site.value(site.node.value)
+    return value is not None and of is not None and value.kind == of.kind == "array" and math.prod(value.shape) == math.prod(of.shape)
 
 
 @edit("entry-wrong", ast.Subscript, rank=LIKELY)
@@ -23,7 +30,7 @@ def entry_wrong(site: Site) -> Iterator[Made]:
                 yield site.make(
                     replaced(node, slice=number(other)), f"entry {own} is used where entry {other} is needed"
                 )
-    if isinstance(node.ctx, ast.Load) and not isinstance(site.parent, ast.Compare):
+    if isinstance(node.ctx, ast.Load) and not isinstance(site.parent, ast.Compare) and not _is_whole(site):
         yield site.make(node.value, "all of `{new}` is needed, and `{old}` is a part of it", rank=USUAL)
 
 
