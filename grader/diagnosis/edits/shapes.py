@@ -7,7 +7,20 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number, number_in
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    SURE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    named,
+    number,
+    number_in,
+)
 from grader.diagnosis.edits.calls import is_library
 from grader.diagnosis.module_text import called
 from grader.diagnosis.trees import walk
@@ -173,7 +186,7 @@ def all_pairs(site: Site) -> Iterator[Made]:
 
 @edit("all-pairs", ast.Call, ast.Subscript, rank=SURE)
 def column_of_pairs(site: Site) -> Iterator[Made]:
-    """Yield a vector without the axis that it gets, where that makes it a column which some operation pairs with a vector."""
+    """Yield a vector without an axis that makes it a column, where some operation pairs that with a vector."""
     node = site.node
     inner = node.value if isinstance(node, ast.Subscript) else _of_call(node)
     value, before = site.value(), site.value(inner) if inner is not None else None

@@ -16,7 +16,12 @@ MOST_NAMES = 8
 def _is_whole(site: Site) -> bool:
     """Say whether an index leaves nothing out, and only adds axes."""
     value, of = site.value(), site.value(site.node.value)
-    return value is not None and of is not None and value.kind == of.kind == "array" and math.prod(value.shape) == math.prod(of.shape)
+    return (
+        value is not None
+        and of is not None
+        and value.kind == of.kind == "array"
+        and math.prod(value.shape) == math.prod(of.shape)
+    )
 
 
 @edit("entry-wrong", ast.Subscript, rank=LIKELY)

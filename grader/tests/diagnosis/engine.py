@@ -68,6 +68,8 @@ def causes(
     outcomes = [each.outcome for each in (*failed, *passed)]
     explainer.explained(outcomes, failed, passed)
     assert not explainer.problems
+    edits = [each.checks for each in explainer.causes if not each.declared]
+    assert sum(map(len, edits)) == len(frozenset().union(*edits)), "two edits explain one call"
     for each in explainer.causes:
         assert not complaints(each.text, each.fix, text, stub, is_known=each.declared)
     return explainer.causes

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from grader.course.stage import Stage
+from grader.diagnosis.checks import Checks
 from grader.tests.conftest import SmallCourse
-from grader.tests.diagnosis.engine import Call, causes
+from grader.tests.diagnosis.engine import Call, causes, ended, module_of
 from grader.tests.diagnosis.test_causes import MANIFEST, RIGHT
 
 GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
+PIXELS = np.array([3, 250, 17, 99, 180, 7], np.uint8)
 CASES: list[tuple[str, str, str, list[Call], int]] = [
     (
         "changed-while-iterated",
@@ -248,6 +250,60 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
         [("both", (GRID, 0.5, 1.25)), ("both", (GRID + 1, 2.0, 0.75))],
         2,
     ),
+    (
+        "all-pairs",
+        """
+        import numpy as np
+        def spread(y, target):
+            y = np.asarray(y)
+            return np.mean((target - y) ** 2)
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            y = np.asarray(y).reshape(-1, 1)
+            return np.mean((target - y) ** 2)
+        """,
+        [("spread", (row, other)) for row, other in zip(GRID, GRID[::-1], strict=True)],
+        3,
+    ),
+    (
+        "all-pairs",
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean(target == y) + 0.25
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean(target == y[:, np.newaxis]) + 0.25
+        """,
+        [
+            ("spread", (np.array(a), np.array(b)))
+            for a, b in (([0, 1, 1], [0, 1, 0]), ([2, 2], [2, 2]), ([1, 3, 0, 1], [1, 3, 3, 3]))
+        ],
+        3,
+    ),
+    (
+        "whole-numbers-overflow",
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean((y - target.astype(float)) ** 2)
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean((y - target) ** 2)
+        """,
+        [
+            ("spread", (PIXELS, PIXELS[::-1])),
+            ("spread", (PIXELS[1:], PIXELS[:-1])),
+            ("spread", (PIXELS[2:], PIXELS[:-2])),
+        ],
+        3,
+    ),
 ]
 
 
@@ -283,3 +339,12 @@ def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause(stage: St
     wrong = "def first(values):\n    return sorted(set(values))\n"
     calls: list[list[Call]] = [[("first", (values,))] for values in ([3, 1], [5, 5, 4], [2, 9, 1, 9])]
     assert causes(stage, right, wrong, calls) == []
+
+
+def test_a_call_that_an_edit_puts_right_has_to_stay_right(stage: Stage) -> None:
+    right, wrong = module_of(RIGHT), module_of("def first(values, start):\n    return values[-1]\n")
+    failed = [ended(wrong, "failing", [("first", ([1, 2], 0)), ("first", ([4, 3], 0))], "failed")]
+    checks = Checks.of(stage, failed, [], [right], b"")
+    assert len(checks.failing) == 2 and checks.passing(lambda label: True, 9) == []
+    checks.mended |= {checks.failing[1]}
+    assert checks.passing(lambda label: True, 9) == [checks.failing[1]]
