@@ -117,7 +117,7 @@ def _own(
 ) -> Verdict:
     """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
     verdict = graded(workspace, stage, snapshot, request, on_test, on_decided)
-    last_check.remember(workspace.store.folder, stage, verdict)
+    last_check.remember(workspace.store.folder, stage, verdict, request.row)
     try:
         return _recorded(workspace, stage, snapshot, request, verdict)
     except ProgressError as error:

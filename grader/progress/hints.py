@@ -56,7 +56,9 @@ def next_hint(workspace: Workspace, stage: Stage, criterion: str | None, fix: bo
     if criterion is not None and len(meant) < 2:
         meant = (stage.asked(criterion),)
     asked = meant[0].id if criterion is not None else None
-    known = last_checked(workspace, stage) if len(meant) == 1 and not fix else checked(workspace, stage, asked)
+    known = last_checked(workspace, stage)
+    if len(meant) > 1 or fix or (known is not None and asked is not None):
+        known = checked(workspace, stage, asked)
     ids = [row.id for row in meant]
     lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
     about = next((row for row in lacking if row.id in ids), None)

@@ -73,9 +73,13 @@ class RowCheck:
 
 @dataclass(frozen=True)
 class LastCheck:
-    """What a check found in all rows of a stage; of these, those that do not pass, the first to work on first."""
+    """What a check found in all rows of a stage; of these, those that do not pass, the first to work on first.
+
+    asked is the row whose cause somebody wanted to read.
+    """
 
     rows: tuple[RowCheck, ...]
+    asked: str = ""
 
     @property
     def open(self) -> tuple[RowCheck, ...]:
@@ -85,6 +89,14 @@ class LastCheck:
     def row(self, criterion: str) -> RowCheck | None:
         """Return what was found of a row that does not pass; None where it passes."""
         return next((row for row in self.open if row.id == criterion), None)
+
+    def is_searched(self, criterion: str) -> bool:
+        """Say whether the cause of a row was found or looked for with a full share of the trials, or there is none."""
+        row = self.row(criterion)
+        if row is None or row.status != "failed" or row.mistake or row.is_nearly_done:
+            return True
+        first = next((each.id for each in self.rows if each.status == "failed"), None)
+        return criterion in (first, self.asked)
 
     @property
     def passed(self) -> int:
@@ -107,12 +119,16 @@ def of(verdict: Verdict, stage: Stage) -> LastCheck:
     return LastCheck(tuple(_row(row, stage, bool(verdict.run.withheld)) for row in verdict.criteria))
 
 
-def remember(folder: Path, stage: Stage, verdict: Verdict) -> None:
-    """Keep what a check of a whole module found, in folder; nothing where it came to nothing, or is a fault of ours."""
+def remember(folder: Path, stage: Stage, verdict: Verdict, asked: str | None = None) -> None:
+    """Keep what a check of a whole module found, in folder; nothing where it came to nothing, or is a fault of ours.
+
+    asked is the row whose cause somebody wanted to read.
+    """
     if verdict.grader_fault or verdict.problem is not None or verdict.run.only is not None or not verdict.criteria:
         return
     rows = [asdict(row) for row in of(verdict, stage).rows]
     data = {"version": VERSION, "submission": verdict.run.submission, "course": verdict.run.course, "rows": rows}
+    data |= {"asked": asked} if asked is not None else {}
     with suppress(ProgressError):
         write_atomically(_path(folder, stage), json.dumps(data, indent=1), ProgressError, parents=True)
 
@@ -128,10 +144,10 @@ def recall(folder: Path, stage: Stage, submission: str | None, course: str) -> L
         wanted = data["submission"] if submission is None else submission
         if (data["version"], data["submission"], data["course"]) != (VERSION, wanted, course):
             return None
-        rows = tuple(_read(row, stage.passes) for row in data["rows"])
+        rows, asked = tuple(_read(row, stage.passes) for row in data["rows"]), str(data.get("asked", ""))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return LastCheck(rows) if [row.id for row in rows] == [row.id for row in stage.criteria] else None
+    return LastCheck(rows, asked) if [row.id for row in rows] == [row.id for row in stage.criteria] else None
 
 
 def _path(folder: Path, stage: Stage) -> Path:

@@ -85,15 +85,17 @@ def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
 def checked(workspace: Workspace, stage: Stage, row: str | None = None) -> LastCheck:
     """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded.
 
-    row is the row that somebody wants to read.
+    row is the row that somebody wants to read: where the last check had only a small share of trials for its cause, it
+    is looked for anew.
     """
-    if (known := last_checked(workspace, stage)) is not None:
+    known = last_checked(workspace, stage)
+    if known is not None and (row is None or stage.feedback != "full" or known.is_searched(row)):
         return known
     verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest(row=row))
     if verdict.problem is not None:
         hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
         raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
-    last_check.remember(workspace.store.folder, stage, verdict)
+    last_check.remember(workspace.store.folder, stage, verdict, row)
     return last_check.of(verdict, stage)
 
 

@@ -43,6 +43,19 @@ def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     assert kept(tmp_path).row("split-heads").mistake == "Tokens are mixed across heads."
 
 
+def test_a_row_is_searched_that_is_explained_fails_first_or_was_asked_for() -> None:
+    unnamed = replace(SPLIT, id="other", failures=(replace(PUBLIC, diagnosis=None),))
+    rows = (replace(FORWARD, status="failed", failures=unnamed.failures), SPLIT, unnamed, SCORES)
+    found = of(replace(CHECKED, criteria=rows), STAGE)
+    assert [found.is_searched(row.id) for row in rows] == [True, True, False, True]
+    assert replace(found, asked="other").is_searched("other")
+
+
+def test_the_row_that_was_asked_for_is_kept(tmp_path: Path) -> None:
+    remember(tmp_path, STAGE, CHECKED, "layer-norm")
+    assert kept(tmp_path).asked == "layer-norm"
+
+
 @pytest.mark.parametrize("changed", [{"submission": "0" * 64}, {"course": "9.9"}])
 def test_another_text_or_course_has_none(tmp_path: Path, changed: dict[str, str]) -> None:
     remember(tmp_path, STAGE, CHECKED)

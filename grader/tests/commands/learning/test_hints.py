@@ -137,6 +137,23 @@ def test_where_only_robustness_is_missing_a_hint_is_about_that(place: Place) -> 
     assert "dtype" in texts[0] and "the idea" not in texts[0] and "nearly the answer" in texts[1]
 
 
+def test_a_row_whose_cause_had_a_small_share_of_trials_is_graded_once_more(place: Place) -> None:
+    place.numbers.write_text(NUMBERS.replace("double(double(x))", "x"), encoding="utf-8")
+    place.run("check", "s01")
+    kept = place.root / ".grader" / "checks" / "s01.json"
+    data = json.loads(kept.read_text(encoding="utf-8"))
+    data["rows"][0] |= {"status": "failed", "tests_passed": 0, "lacking": {"values": [0, 2]}}  # another row fails first
+    kept.write_text(json.dumps(data), encoding="utf-8")
+    place.run("hint", "s01")
+    assert json.loads(kept.read_text(encoding="utf-8")) == data
+    place.run("hint", "s01", "quadruple")
+    graded = json.loads(kept.read_text(encoding="utf-8"))
+    assert (graded["asked"], graded["rows"][0]["status"]) == ("quadruple", "passed")
+    broken = place.root / "hidden" / "s01_numbers" / "test_hidden_double.py"
+    broken.write_text("not python", encoding="utf-8")  # whoever grades again meets it
+    assert place.run("hint", "s01", "quadruple").code == 0
+
+
 def test_checks_that_an_earlier_grader_kept_are_read(place: Place) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
     place.run("check", "s01")
