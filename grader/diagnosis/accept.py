@@ -33,6 +33,7 @@ MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
 UNDEFINED = ("NameError", "UnboundLocalError")
+BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
 BOUNDS = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}
@@ -89,6 +90,10 @@ class Gate:
         edit, function = found.edit, self.search.module.functions.get(found.edit.function)
         if function is None or self._is_answer_constant(found):
             return False
+        changed = self.search.module.applied(edit.function, edit.changes).functions[edit.function]
+        is_plain = not any(_conditions(edit, function, changed)) and not any(_terms(edit, function, changed))
+        if is_plain and not self._may_pass_by_suspect:
+            return True
         before = [each for each in self._before if each is not None]
         after = [each for each in self.search.watched([*self._failing, *self._right], edit) if each is not None]
         if not before or not after:
@@ -141,6 +146,12 @@ class Gate:
             return is_refusal
         guards = _guards(function, suspect) if is_refusal else []
         return id(edit.statement) in _leading(function, [suspect, *guards])
+
+    @cached_property
+    def _may_pass_by_suspect(self) -> bool:
+        """Whether there is a suspect line, and a branch or a loop by which it may be left out."""
+        names = {self.search.module.functions[name] for name in self.places.function.values()}
+        return self._suspect is not None and any(isinstance(each, BRANCHES) for name in names for each in walk(name))
 
     @cached_property
     def _suspect(self) -> ast.stmt | None:

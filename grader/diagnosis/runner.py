@@ -33,6 +33,7 @@ STEPS = 20_000  # of one trial where nobody says more: rounds of loops, and call
 EXCHANGE_SECONDS = 0.02  # after which an exchange ends; those that were not tried go over in the next
 CLOCKED = 4  # groups between two looks at the clock, which is slow on some machines
 FAR_SECONDS = 20.0  # of wall time for one exchange: a single operation of NumPy that does not come to its end
+MOST_PROCESSOR_SECONDS = 60.0  # of one diagnosis, here and in its process: the far bound
 STARTS = 12  # processes that one diagnosis may use up
 
 DRIVER = f'''
@@ -147,7 +148,7 @@ def {TRY}(groups, requests, steps, codes=(), is_noted=False):
 
 
 class RunnerGone(Exception):
-    """No process is left to try changes in, or the far bound of wall time is reached."""
+    """No process is left to try changes in, or a far bound of time is reached."""
 
 
 class Runner(Protocol):
@@ -155,7 +156,7 @@ class Runner(Protocol):
 
     @property
     def was_cut(self) -> bool:
-        """Whether the far bound of wall time ended the search."""
+        """Whether a far bound of time ended the search."""
 
     def choose(self, numbers: Sequence[int]) -> None:
         """Put changes in force for requests that follow one by one."""
@@ -249,11 +250,13 @@ class RemoteRunner:
         self._starts = 0
         self._was_cut = False
         self.exchanges = 0
-        self.seconds = 0.0  # of processor time, as its process says: for measuring alone
+        self.seconds = 0.0  # of processor time, as its process says
+        self._ended_seconds = 0.0  # of these, in processes that have ended
+        self._begins_at = time.process_time()
 
     @property
     def was_cut(self) -> bool:
-        """Whether the far bound of wall time ended the search."""
+        """Whether a far bound of time ended the search."""
         return self._was_cut
 
     def load(self, codes: Sequence[bytes]) -> None:
@@ -285,7 +288,8 @@ class RemoteRunner:
             self._ran(each)
 
     def _opened(self) -> Connection:
-        if time.monotonic() > self._ends_at:
+        spent = time.process_time() - self._begins_at + self.seconds
+        if spent > MOST_PROCESSOR_SECONDS or time.monotonic() > self._ends_at:
             self._was_cut = True
             raise RunnerGone
         if self._connection is None or self._connection.failure is not None:
@@ -293,6 +297,7 @@ class RemoteRunner:
                 raise RunnerGone
             self.close()
             self._starts += 1
+            self._ended_seconds = self.seconds
             self._connection = self._start()
             self._connection.call_seconds = self._call_seconds
         return self._connection
@@ -314,7 +319,7 @@ class RemoteRunner:
         self._waiting = []
         match told:
             case [list(found), float(seconds)]:
-                self.seconds = max(self.seconds, seconds)
+                self.seconds = max(self.seconds, self._ended_seconds + seconds)
                 return found if 0 < len(found) <= len(groups) else None
         return None
 

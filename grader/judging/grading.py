@@ -226,15 +226,14 @@ class Grader:
         """Return what a judge works on; the tests are loaded while the process that forks workers starts."""
         self._start_ahead(tier, options.fork)
         from grader.judging.messages import SharedStatus
-        from grader.judging.task import POOL_SECONDS, JudgeTask
+        from grader.judging.task import JudgeTask
         from grader.sandbox.process import job_for
 
         suite = self._loaded()
         if self._warm and self._has_graded:  # for the first, which may be the only one, it is made where a test fails
             self._make_ahead(suite)
         job = job_for(self.stage, snapshot, self.course.root)
-        more = POOL_SECONDS if options.pool else 0.0
-        ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds + more
+        ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         stops_early = first_failure is not None
         answers = None if stops_early else self._ahead.about(snapshot.source)
         plan = None if stops_early or options.timed else self._plan(options, tier)

@@ -20,7 +20,7 @@ from grader.judging.messages import Report, Untold
 from grader.judging.outcomes import Assessor
 from grader.judging.pytest_suite import criterion_of, kind_of, name_of
 from grader.judging.running import Ran, TestRunner
-from grader.judging.task import EXPLAINED, POOL_CALL_SECONDS, POOL_SECONDS, JudgeTask, expect_memory
+from grader.judging.task import EXPLAINED, POOL_CALL_SECONDS, SEARCH_SECONDS, JudgeTask, expect_memory
 from grader.outcome import Outcome
 from grader.sandbox.log import RequestLog
 from grader.sandbox.process import LearnerProcess
@@ -29,7 +29,6 @@ from grader.sandbox.recorded import MOST_BYTES, Answers
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.pool import Pool
 
-FAR_SECONDS = 60.0  # of wall time: the far bound of looking for causes, which counts trials and not seconds
 NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line
 
 
@@ -207,13 +206,12 @@ class Session:
         """Tell the causes of the failures."""
         if not self._heard.is_asked:
             return
-        from grader.diagnosis.runner import RemoteRunner
+        from grader.diagnosis.runner import MOST_PROCESSOR_SECONDS, RemoteRunner
 
         report.send("settling")
         self.shared.at("settling", self._place)
-        far = FAR_SECONDS + (POOL_SECONDS if self.task.pool else 0.0)
-        bounds.bound_time(far)
-        ends_at, runner = min(self.task.ends_at, time.monotonic() + far), None
+        bounds.bound_time(MOST_PROCESSOR_SECONDS + bounds.TEST_SECONDS)  # the last operation has its time
+        ends_at, runner = time.monotonic() + SEARCH_SECONDS, None
         if (
             self.process.fork and self.task.searches
         ):  # elsewhere tests share a process, so that no changed form can run in one of its own

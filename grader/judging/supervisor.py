@@ -20,7 +20,7 @@ from grader.judging.judge import judge
 from grader.judging.judge_process import ASKED, Forked
 from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpacked
 from grader.judging.pytest_suite import criterion_of, kind_of
-from grader.judging.task import OVERTIME_SECONDS, Death, Findings, JudgeTask
+from grader.judging.task import OVERTIME_SECONDS, SEARCH_SECONDS, Death, Findings, JudgeTask
 from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
 
@@ -161,6 +161,7 @@ class Supervisor:
             case "strayed", [list(tests)]:
                 self._strayed.update(map(str, tests))
             case "settling", []:
+                self._hard_end = max(self._hard_end, time.monotonic() + SEARCH_SECONDS + OVERTIME_SECONDS)
                 if self._on_decided is not None:
                     self._on_decided(self._found())
             case "settled", [dict(plain)]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
+SEARCH_SECONDS = 300.0  # of wall time: the far bound of looking for causes, which counts trials and not seconds
 POOL_CALL_SECONDS = 5.0  # of wall time for one exchange with a module of a pool: the far bound
-POOL_SECONDS = 30.0  # more for looking for causes where a pool is at hand: its modules take nothing from the rest
 
 
 class JudgeOutOfMemory(BaseException):
