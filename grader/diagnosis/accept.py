@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from grader.diagnosis.checks import Check, Checks, Ended
-from grader.diagnosis.edits.base import RARE, UNUSUAL, USUAL, Edit, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import FIRST, Places
 from grader.diagnosis.module_text import Function, heads, loaded, root_name, statements, stored
@@ -32,6 +32,7 @@ EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
+OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
@@ -51,7 +52,8 @@ class Gate:
 
     def chosen(self, winners: Sequence[Found]) -> Found | None:
         """Return the edit that is the cause of the call; None where none is sure enough."""
-        peers = [each for each in self.failing if each.label == self.check.label and each.kind == self.check.kind]
+        kinds = {self.check.kind, *(OF_ANSWERS if self.check.is_plain else ())}
+        peers = [each for each in self.failing if each.label == self.check.label and each.kind in kinds]
         standing = [each for each in winners if _explains_enough(each, self.check, peers)]
         standing = [each for each in standing if self._is_stated(each.edit) and not _is_constant(each.edit)]
         if self.before:  # of two edits at once there are many: both have to be usual, and to put several calls right
@@ -100,7 +102,7 @@ class Gate:
         if any(new is not None and _is_one_way(before, after, old, new) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
-        if gone and len(found.fixed) < EVIDENCE:
+        if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
             return False
         return not any(_kills(before, after, *pair) for pair in _terms(edit, function, changed))
 
@@ -203,6 +205,8 @@ def _is_constant(edit: Edit) -> bool:
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
+    if found.edit.rank <= SURE and own == len(peers):  # its text alone shows that it is wrong
+        return True
     least = EVIDENCE if own > 1 else MORE
     if check.says_little and (own + found.kept < least or found.answers < SEVERAL):
         return False

@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.accept import Gate
+from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
 from grader.diagnosis.checks import Check, Checks, Ended
 from grader.diagnosis.edits import Edit
@@ -171,6 +171,7 @@ class Explainer:
         dropped: set[Check] = set()
         for cause in [each for each in self.causes if not each.declared]:
             kinds = {each.kind for each in cause.checks}
+            kinds |= set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set()
             some = [each for each in left if each.kind in kinds]
             labels = {each.label for each in cause.checks}
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
@@ -347,7 +348,7 @@ class Explainer:
             if allowed is not None:
                 places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
             best: Edit | None = None
-            for first, last in ((FIRST, NEAR), (NEAR, NEVER)):
+            for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
@@ -360,7 +361,7 @@ class Explainer:
                         return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
-                if winners:
+                if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
                 best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
                 if best is not None:

@@ -41,7 +41,9 @@ MOST_CODES = 200  # that are kept
 MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
 SMALLEST = 8  # nodes of what is looked for at several places
-SAME_VALUE = frozenset(("copy-missing", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated"))
+SAME_VALUE = frozenset(
+    ("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated")
+)
 ALSO_ALIKE = frozenset(
     ("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair", "exponent-unshifted")
 )
@@ -264,11 +266,11 @@ class Search:
                     best = score, edit
             if right:
                 winners += self._standing(check, right[:MOST_FOUND], others, kept, budget)
-                if winners and not limit:
+                is_all = any(len(each.fixed) == each.asked for each in winners)
+                if winners and not limit and (is_all or not check.is_plain):
                     least = min(each.cost for each in winners)
-                    is_all = any(len(each.fixed) == each.asked for each in winners)
                     limit.append(least + (BEYOND if is_all and not check.says_little else FAR_BEYOND))
-            if len(winners) >= MOST_FOUND:
+            if len(winners) >= MOST_FOUND and (limit or not check.is_plain):
                 break
         winners.sort(key=lambda each: each.rank)
         return winners, best[1]

@@ -125,7 +125,7 @@ def name_for_number(site: Site) -> Iterator[Made]:
             yield site.make(number(float(each) if value.dtype == "f" else each), OTHER)
 
 
-@edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, rank=USUAL)
+@edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp, rank=USUAL)
 def off_by_one(site: Site) -> Iterator[Made]:
     """Yield a whole number that is one more or one less."""
     value = site.value()

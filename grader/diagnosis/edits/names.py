@@ -172,7 +172,7 @@ def result_confused(site: Site) -> Iterator[Made]:
             yield site.make(new, says, rank=LIKELY if name not in loads else UNUSUAL)
 
 
-@edit("call-missing-on-name", ast.Name, rank=USUAL)
+@edit("call-missing-on-name", ast.Name, ast.Attribute, rank=USUAL)
 def uncalled(site: Site) -> Iterator[Made]:
     """Yield the call of a function or method that is named and not called."""
     value = site.value()

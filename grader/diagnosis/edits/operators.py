@@ -26,8 +26,8 @@ COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.NotEq), ast.LtE: (ast.Lt, ast.Gt, ast.GtE),
     ast.Gt: (ast.GtE, ast.Lt, ast.LtE, ast.NotEq),
     ast.GtE: (ast.Gt, ast.Lt, ast.LtE), ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
-    ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+    ast.NotEq: (ast.Eq,), ast.Is: (ast.Eq, ast.IsNot),
+    ast.IsNot: (ast.NotEq, ast.Is), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip
 LIKELIEST = {
     (ast.Lt, ast.LtE),
@@ -160,6 +160,12 @@ def boolean_confused(site: Site) -> Iterator[Made]:
     own = "and" if isinstance(node.op, ast.And) else "or"
     other = ast.Or() if own == "and" else ast.And()
     yield site.make(replaced(node, op=other), f"`{own}` is used in `{{old}}` where `{SIGNS[type(other)]}` is needed")
+    if len(node.values) > 2:
+        says = f"`{own}` joins all conditions of `{{old}}`, and some of them are joined by `{SIGNS[type(other)]}`"
+        *first, one, last = node.values
+        yield site.make(replaced(node, values=[*first, ast.BoolOp(other, [one, last])]), says, rank=USUAL)
+        one, last, *rest = node.values
+        yield site.make(replaced(node, values=[ast.BoolOp(other, [one, last]), *rest]), says, rank=USUAL)
     for place in range(len(node.values)):
         rest = [*node.values[:place], *node.values[place + 1 :]]
         new = rest[0] if len(rest) == 1 else replaced(node, values=rest)

@@ -18,7 +18,7 @@ def entry_wrong(site: Site) -> Iterator[Made]:
     node = site.node
     own = number_in(node.slice)
     if own is not None and isinstance(own, int) and not _is_shape(node):
-        for other in (0, -1, 1, own + 1, own - 1):
+        for other in (0, -1, 1, own + 1, own - 1, -own - 1, -own):
             if other != own:
                 yield site.make(
                     replaced(node, slice=number(other)), f"entry {own} is used where entry {other} is needed"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, written
 from grader.diagnosis.module_text import BODIES, called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import walk
 
@@ -117,34 +117,27 @@ def line_inside_loop(site: Site) -> Iterator[Made]:
         if isinstance(first, ast.Assign):
             shorter = replaced(node, body=node.body[1:])
             says = f"`{first_line(first)}` begins anew in each round"
-            yield site.make([first, shorter], says, "Move it before the loop.", old=node, rank=LIKELY)
+            yield site.make([first, shorter], says, "Move it before the loop.", rank=LIKELY, at=first)
         shorter = replaced(node, body=node.body[:-1])
         says = f"`{first_line(last)}` runs in each round, and has to run once, behind the loop"
-        yield site.make(
-            [shorter, last], says, "Indent it less.", rank=LIKELY if isinstance(last, ast.Return) else USUAL
-        )
+        rank = LIKELY if isinstance(last, ast.Return) else USUAL
+        yield site.make([shorter, last], says, "Indent it less.", rank=rank, at=last)
     for each in node.body:
         inner = each.body if isinstance(each, (ast.If, *LOOPS)) else []
         if len(inner) > 1 or (len(inner) == 1 and isinstance(inner[-1], ast.Return)):
             last = inner[-1]
             rest = inner[:-1] or [ast.Pass()]
             says = f"`{first_line(last)}` runs too often: it stands one level too deep"
-            yield site.make([replaced(each, body=rest), last], says, "Indent it less.", old=each)
+            yield site.make([replaced(each, body=rest), last], says, "Indent it less.", old=each, at=last)
         orelse = getattr(each, "orelse", [])
         if orelse and isinstance(each, ast.If) and isinstance(orelse[-1], ast.Return):
             after = body_of(site, node)[place_of(body_of(site, node), node) + 1 :]
             if not after or isinstance(after[0], ast.Return):
                 says = f"`{first_line(orelse[-1])}` ends the loop in its first round"
                 behind = [] if after else [orelse[-1]]
-                yield site.make(
-                    [
-                        replaced(node, body=[replaced(e, orelse=orelse[:-1]) if e is each else e for e in node.body]),
-                        *behind,
-                    ],
-                    says,
-                    "Move it behind the loop.",
-                    rank=LIKELY,
-                )
+                body = [replaced(e, orelse=orelse[:-1]) if e is each else e for e in node.body]
+                new = [replaced(node, body=body), *behind]
+                yield site.make(new, says, "Move it behind the loop.", rank=LIKELY, at=orelse[-1])
 
 
 @edit("line-outside-loop", ast.For, ast.While, rank=USUAL)
@@ -416,6 +409,42 @@ def changed_while_iterated(site: Site) -> Iterator[Made]:
 
 
 @edit("result-dropped", ast.Expr, rank=SURE)
+def own_result_dropped(site: Site) -> Iterator[Made]:
+    """Yield what is done with the result of a function of one's own that is called and not used."""
+    call = site.node.value
+    own = site.module.functions.get(getattr(call.func, "id", "")) if isinstance(call, ast.Call) else None
+    if own is None or not any(isinstance(each, ast.Return) and each.value is not None for each in walk(own)):
+        return
+    says = "`{old}` gives a result back, and nothing is done with it"
+    for name in sorted(stored(site.definition) - set(site.loop_names)):
+        held, target = ast.Name(name, Load), ast.Name(name, ast.Store())
+        yield site.make([ast.AugAssign(target, ast.Add(), call)], says, "Write `{new}`.")
+        for put in ("append", "add"):
+            yield site.make([ast.Expr(ast.Call(ast.Attribute(held, put, Load), [call], []))], says, "Write `{new}`.")
+        yield site.make([ast.Assign([target], call)], says, "Write `{new}`.")
+    yield site.make([ast.Return(call)], says, "Write `return` before it.")
+
+
+@edit("argument-overwritten", ast.Assign, rank=SURE)
+def argument_overwritten(site: Site) -> Iterator[Made]:
+    """Yield an argument as it is given, or brought into range, where a number or an empty list replaces it."""
+    name = getattr(site.node.targets[0], "id", "")
+    is_empty = ast.unparse(site.node.value) in ("[]", "{}", "()")
+    reads = [each for each in walk(site.definition) if isinstance(each, ast.Name) and each.id == name]
+    reads = [each for each in reads if isinstance(each.ctx, ast.Load) and each.lineno <= site.node.lineno]
+    is_constant = isinstance(site.node.value, ast.Constant) or is_empty
+    if name not in parameters(site.definition) or not is_constant or reads or site.statement is not site.node:
+        return
+    says = f"`{{line}}` replaces the argument `{name}`, so that what is given does not count"
+    yield site.make([ast.Pass()], says, "Leave it out.")
+    for other, sample in site.names.items():
+        if sample.kind in ("sequence", "text") and other != name:
+            for form in ("NAME % len(HELD)", "min(NAME, len(HELD))"):
+                value = written(form, NAME=ast.Name(name, Load), HELD=ast.Name(other, Load))
+                yield site.make([replaced(site.node, value=value)], says, "Write `{new}`.")
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
 def result_dropped(site: Site) -> Iterator[Made]:
     """Yield a name set to what a method gives back that changes nothing by itself."""
     call = site.node.value
@@ -436,7 +465,12 @@ def result_of_nothing(site: Site) -> Iterator[Made]:
     is_method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and called(call) in GIVING_NONE
     if is_method and value is not None and value.kind == "none":
         says = f"`.{called(call)}(…)` changes its object and gives None back, which `{{line}}` keeps"
-        yield site.make([ast.Expr(call)], says, "Write the call alone: `{new}`.")
+        if isinstance(call.func.value, ast.Call):  # what it sorts has no name
+            inner = [call.func.value, *call.args]
+            new = ast.Call(ast.Name("sorted", Load), inner, call.keywords)
+            yield site.make(new, says, "Write `{new}`.", old=call)
+        else:
+            yield site.make([ast.Expr(call)], says, "Write the call alone: `{new}`.")
 
 
 @edit("entry-reset", ast.Assign, rank=USUAL)
@@ -496,4 +530,4 @@ def default_shared(site: Site) -> Iterator[Made]:
             anew = ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], [])
             says = f"`{name}={ast.unparse(value)}` is made once, so that every call goes on with the same one"
             fix = f"Write `{name}=None`, and begin with `{ast.unparse(value)}` where it is None."
-            yield site.make([anew, first], says, fix, old=first, adds=True)
+            yield site.make([anew, first], says, fix, old=first, adds=True, at=value)

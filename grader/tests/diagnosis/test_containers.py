@@ -1,0 +1,507 @@
+"""Mistakes of first programs, with lists, dicts and texts, are found where they are made: by id, function and line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.course.stage import Stage
+from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.engine import Call, causes
+from grader.tests.diagnosis.test_causes import MANIFEST
+from grader.tests.diagnosis.test_causes import RIGHT as SOLUTION
+
+SUMS = """
+def first(values):
+    found, total = [], 0
+    for each in values:
+        total += each
+        found.append(total)
+    return found
+"""
+UNIQUE = """
+def first(values):
+    found = []
+    for each in values:
+        if each not in found:
+            found.append(each)
+    return found
+"""
+GROUPS = """
+def first(words):
+    found = {}
+    for word in words:
+        found.setdefault(len(word), []).append(word)
+    return found
+"""
+LETTERS = """
+def first(text):
+    return [each.lower() for each in text if each.isalnum()]
+"""
+ENDS = """
+def first(text):
+    own = [each for each in text if each.isalnum()]
+    return own[0] + own[-1] if own else ""
+"""
+FLAT = """
+def first(nested):
+    found = []
+    for each in nested:
+        if isinstance(each, list):
+            found += first(each)
+        else:
+            found.append(each)
+    return found
+"""
+ROTATED = """
+def first(items, steps):
+    return [items[(place - steps) % len(items)] for place in range(len(items))]
+"""
+BEST = """
+def first(points, n):
+    return sorted(points, key=lambda name: (-points[name], name))[:n]
+"""
+SETTINGS = """
+def first(text):
+    found = {}
+    for line in text.splitlines():
+        key, value = line.split("=")
+        value = value.strip()
+        found[key.strip()] = int(value) if value.isdigit() else value
+    return found
+"""
+PARTS = """
+def first(date):
+    year, month = (int(each) for each in date.split("-"))
+    return [year, month + 12 * year]
+"""
+LARGEST = """
+def first(values):
+    top = second = None
+    for each in values:
+        if top is None or each > top:
+            second = top
+            top = each
+        elif each != top and (second is None or each > second):
+            second = each
+    return [top, second]
+"""
+LEAP = """
+def first(year, offset):
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return [year, offset + is_leap]
+"""
+NUMBERS: list[Any] = [[2, 5, -3, 4], [7, 1, 1], [3, 4, 9, 2, 8], []]
+REPEATED: list[Any] = [[4, 2, 4, 3, 2], ["b", "a", "b"], [9, 9, 1, 5, 1, 9], [8, 3]]
+WORDS: list[Any] = [["to", "be", "not"], ["a", "bb", "c", "dd", "e"], ["no", "x", "me"]]
+NESTED: list[Any] = [[1, [2, [3, []]], 4], [[[5], 6], 7], [8, [9]]]
+POINTS: list[Any] = [
+    ({"Bo": 3, "Al": 3, "Cy": 5}, 2),
+    ({"Di": 1, "Al": 4, "Bo": 2, "Cy": 2}, 3),
+    ({"Ed": 2, "Al": 2}, 5),
+]
+TURNED: list[Any] = [([1, 2, 3, 4], 1), ([5, 6, 7], 2), ([8, 9, 1, 3, 4], 3)]
+TEXTS: list[Any] = ["Ab, c", "x-Y 2!", "No; on."]
+LINES: list[Any] = ["a = 3\nb = xy", "size=12\n name =  4x", "w = 7"]
+CASES: list[tuple[str, str, str, list[Any], int]] = [
+    (
+        "never-filled",
+        UNIQUE,
+        """
+        def first(values):
+            seen = set()
+            found = []
+            for each in values:
+                if each not in seen:
+                    found.append(each)
+            return found
+        """,
+        REPEATED,
+        5,
+    ),
+    ("order-lost", UNIQUE, "def first(values):\n    return sorted(set(values))\n", REPEATED, 2),
+    (
+        "membership-missing",
+        UNIQUE,
+        """
+        def first(values):
+            found = []
+            for each in values:
+                if not found or each != found[-1]:
+                    found.append(each)
+            return found
+        """,
+        REPEATED,
+        4,
+    ),
+    (
+        "entries-shared",
+        GROUPS,
+        """
+        def first(words):
+            found = dict.fromkeys([len(word) for word in words], [])
+            for word in words:
+                found[len(word)].append(word)
+            return found
+        """,
+        WORDS,
+        2,
+    ),
+    (
+        "default-missing",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                found[len(word)] += [word]
+            return found
+        """,
+        WORDS,
+        4,
+    ),
+    (
+        "default-missing",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                found[len(word)] = found.get(len(word)) + [word]
+            return found
+        """,
+        WORDS,
+        4,
+    ),
+    (
+        "counted-for-collected",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                found[len(word)] = found.get(len(word), 0) + 1
+            return found
+        """,
+        WORDS,
+        4,
+    ),
+    (
+        "first-entry-lost",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                if len(word) in found:
+                    found[len(word)].append(word)
+                else:
+                    found[len(word)] = []
+            return found
+        """,
+        WORDS,
+        7,
+    ),
+    (
+        "element-for-list",
+        FLAT,
+        """
+        def first(nested):
+            if not nested:
+                return []
+            if isinstance(nested[0], list):
+                return first(nested[0]) + first(nested[1:])
+            return nested[0] + first(nested[1:])
+        """,
+        NESTED,
+        6,
+    ),
+    (
+        "result-dropped",
+        FLAT,
+        """
+        def first(nested):
+            found = []
+            for each in nested:
+                if isinstance(each, list):
+                    first(each)
+                else:
+                    found.append(each)
+            return found
+        """,
+        NESTED,
+        5,
+    ),
+    (
+        "own-step-missing",
+        FLAT,
+        """
+        def first(nested):
+            found = []
+            for each in nested:
+                if isinstance(each, list):
+                    found += each
+                else:
+                    found.append(each)
+            return found
+        """,
+        NESTED,
+        5,
+    ),
+    (
+        "end-confused",
+        FLAT,
+        """
+        def first(nested):
+            found, todo = [], list(nested)
+            while todo:
+                each = todo.pop()
+                if isinstance(each, list):
+                    todo.extend(each)
+                else:
+                    found.append(each)
+            return found
+        """,
+        NESTED,
+        8,
+    ),
+    (
+        "entry-of-nothing",
+        SUMS,
+        """
+        def first(values):
+            found = []
+            for place in range(len(values)):
+                found.append(found[place - 1] + values[place])
+            return found
+        """,
+        NUMBERS,
+        4,
+    ),
+    (
+        "case-missing",
+        ENDS,
+        """
+        def first(text):
+            own = [each for each in text if each.isalnum()]
+            return own[0] + own[-1]
+        """,
+        ["?!", "Ab", "", "c d e"],
+        3,
+    ),
+    (
+        "iterator-kept",
+        "def first(text):\n    return [each.lower() for each in text] == [each.lower() for each in text][::-1]\n",
+        """
+        def first(text):
+            own = [each.lower() for each in text]
+            return own == reversed(own)
+        """,
+        ["Anna", "otto", "ab", "xyx"],
+        3,
+    ),
+    (
+        "filter-missing",
+        LETTERS,
+        "def first(text):\n    return [each.lower() for each in text]\n",
+        TEXTS,
+        2,
+    ),
+    (
+        "call-missing-on-name",
+        LETTERS,
+        "def first(text):\n    return [each.lower for each in text if each.isalnum()]\n",
+        TEXTS,
+        2,
+    ),
+    (
+        "index-not-wrapped",
+        ROTATED,
+        """
+        def first(items, steps):
+            found = [None] * len(items)
+            for place in range(len(items)):
+                found[place + steps] = items[place]
+            return found
+        """,
+        TURNED,
+        4,
+    ),
+    (
+        "argument-overwritten",
+        ROTATED,
+        """
+        def first(items, steps):
+            steps = 1
+            return items[-steps:] + items[:-steps]
+        """,
+        [*TURNED, ([4, 5, 6], 5)],
+        2,
+    ),
+    (
+        "remainder-missing",
+        "def first(text, shift):\n    return [(ord(each) - 97 + shift) % 26 + 97 for each in text]\n",
+        """
+        def first(text, shift):
+            found = []
+            for each in text:
+                found.append(ord(each) - 97 + shift + 97)
+            return found or [26]
+        """,
+        [("xyz", 3), ("abz", 1), ("zebra", 5)],
+        4,
+    ),
+    (
+        "branch-missing",
+        "def first(text):\n    return ''.join(each.upper() if each.isalpha() else each for each in text)\n",
+        """
+        def first(text):
+            found = ""
+            for each in text:
+                if each.isalpha():
+                    found += each.upper()
+            return found
+        """,
+        TEXTS,
+        4,
+    ),
+    (
+        "previous-not-kept",
+        LARGEST,
+        """
+        def first(values):
+            top = second = None
+            for each in values:
+                if top is None or each > top:
+                    top = each
+                elif each != top and (second is None or each > second):
+                    second = each
+            return [top, second]
+        """,
+        [[3, 5, 1], [2, 7, 4, 9], [1, 2, 3], [9, 3]],
+        5,
+    ),
+    (
+        "key-missing",
+        BEST,
+        "def first(points, n):\n    return sorted(points, key=lambda name: (points[name], name), reverse=True)[:n]\n",
+        POINTS,
+        2,
+    ),
+    (
+        "result-of-nothing",
+        BEST,
+        """
+        def first(points, n):
+            names = list(points).sort(key=lambda name: (-points[name], name))
+            return names[:n]
+        """,
+        POINTS,
+        2,
+    ),
+    (
+        "range-wrong",
+        BEST,
+        """
+        def first(points, n):
+            names, found = sorted(points, key=lambda name: (-points[name], name)), []
+            for place in range(n):
+                found.append(names[place])
+            return found
+        """,
+        POINTS,
+        3,
+    ),
+    (
+        "conversion-missing",
+        BEST,
+        """
+        def first(points, n):
+            return sorted(points.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
+        """,
+        POINTS,
+        2,
+    ),
+    (
+        "conversion-missing",
+        SETTINGS,
+        """
+        def first(text):
+            found = {}
+            for line in text.splitlines():
+                key, value = line.split("=")
+                found[key.strip()] = value.strip()
+            return found
+        """,
+        LINES,
+        5,
+    ),
+    (
+        "conversion-missing",
+        SETTINGS,
+        """
+        def first(text):
+            found = {}
+            for line in text.splitlines():
+                key, value = line.split("=")
+                found[key.strip()] = int(value.strip())
+            return found
+        """,
+        LINES,
+        5,
+    ),
+    (
+        "conversion-missing",
+        PARTS,
+        """
+        def first(date):
+            year, month = date.split("-")
+            return [year, month + 12 * year]
+        """,
+        ["2024-03", "1999-12", "0007-01"],
+        2,
+    ),
+    (
+        "boolean-confused",
+        LEAP,
+        """
+        def first(year, offset):
+            is_leap = year % 4 == 0 and year % 100 != 0 and year % 400 == 0
+            return [year, offset + is_leap]
+        """,
+        [(2024, 5), (2000, 3), (1996, 8), (1900, 2)],
+        2,
+    ),
+    (
+        "comparison-wrong",
+        "def first(values):\n    own = list(values)\n    return own == own[::-1]\n",
+        """
+        def first(values):
+            own = list(values)
+            return own is own[::-1]
+        """,
+        [[1, 2, 1], [3, 3], [1, 2], [4, 5, 6]],
+        3,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION)
+    return small_course.stage
+
+
+def calls_of(arguments: list[Any]) -> list[Call]:
+    return [("first", each if isinstance(each, tuple) else (each,)) for each in arguments]
+
+
+@pytest.mark.parametrize(
+    ("id", "right", "wrong", "arguments", "line"), CASES, ids=[f"{case[0]}-{n}" for n, case in enumerate(CASES)]
+)
+def test_a_mistake_with_containers_is_named_by_its_id_and_line(
+    stage: Stage, id: str, right: str, wrong: str, arguments: list[Any], line: int
+) -> None:
+    found = causes(stage, right, wrong, [calls_of(arguments)])
+    assert [(each.id, each.function, each.line) for each in found] == [(id, "first", line)]
