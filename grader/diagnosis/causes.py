@@ -19,6 +19,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
 from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.conditions import blamed
 from grader.diagnosis.edits import Edit
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.likeness import likeness, manner_of
@@ -221,6 +222,8 @@ class Explainer:
             except RunnerGone:  # what is known without trials is told all the same
                 break
             if cause is None:
+                cause = self._condition(label, searched) if match is None else None
+            if cause is None:
                 break
             if match is not None and _is_against(match, cause):
                 self._search = search
@@ -326,6 +329,17 @@ class Explainer:
             more = search.fixed_by(others, steps[-1].edit.function)
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
+
+    def _condition(self, label: str, failing: Sequence[Check]) -> Cause | None:
+        """Return the condition that decides wrongly in all failing calls of a function."""
+        search = self._search
+        found = blamed(search, label, failing) if search is not None and label in search.module.functions else None
+        if found is None:
+            return None
+        text = f"{label}, line {found.node.lineno}: {found.says}."
+        return Cause(
+            "condition-wrong", label, found.node.lineno, text, found.fix, frozenset(failing), failing[0].criterion
+        )
 
     def _edit_of(
         self,

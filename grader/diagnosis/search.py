@@ -377,6 +377,13 @@ class Search:
     def _steps(self, check: Check) -> int:
         return min(MOST_STEPS, max(LEAST_STEPS, MORE_STEPS * check.steps))
 
+    def tried(self, check: Check, edits: Sequence[Edit]) -> list[bool]:
+        """Say of edits, each by itself, whether a call is right with it."""
+        numbers = self.place(edits)
+        self.trials += len(numbers)
+        scores = check.scores(self.runner, [[number] for number in numbers], self._steps(check))
+        return [check.is_right(score) for score in scores]
+
     def place(self, edits: Sequence[Edit]) -> list[int]:
         """Have the runner hold edits behind switches; return the number of each."""
         by_function: dict[str, list[tuple[int, Any]]] = {}

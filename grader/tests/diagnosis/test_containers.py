@@ -505,3 +505,34 @@ def test_a_mistake_with_containers_is_named_by_its_id_and_line(
 ) -> None:
     found = causes(stage, right, wrong, [calls_of(arguments)])
     assert [(each.id, each.function, each.line) for each in found] == [(id, "first", line)]
+
+
+def test_a_condition_that_no_edit_mends_is_named_with_the_call_in_which_it_decides_wrongly(stage: Stage) -> None:
+    wrong = """
+    def first(year, offset):
+        is_leap = year % 4 == 0
+        return [year, offset + 3 * is_leap]
+    """
+    right = """
+    def first(year, offset):
+        return [year, offset + 3 * (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))]
+    """
+    calls = [(1900, 2), (2024, 5), (1999, 1), (1800, 7), (2000, 4)]
+    (cause,) = causes(stage, right, wrong, [calls_of(list(calls))])
+    assert (cause.id, cause.function, cause.line) == ("condition-wrong", "first", 2)
+    assert cause.text.endswith("`year % 4 == 0` is true where it has to be false: in first(1900, 2).")
+
+
+def test_no_condition_is_named_where_two_may_decide_wrongly(stage: Stage) -> None:
+    wrong = """
+    def first(letters):
+        found = []
+        for each in letters:
+            if each != "a":
+                if each != "b":
+                    found.append(each)
+        return found
+    """
+    right = "def first(letters):\n    return [each for each in letters if each not in ('a', 'b', 'q')]\n"
+    calls = [(["q", "c", "a"],), (["b", "x", "q"],), (["q", "y"],), (["z", "b"],)]
+    assert causes(stage, right, wrong, [calls_of(list(calls))]) == []
