@@ -25,7 +25,7 @@ from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
 from grader.diagnosis.module_text import ModuleText, statements
-from grader.diagnosis.obvious import obvious
+from grader.diagnosis.obvious import NOTHING, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
@@ -210,7 +210,8 @@ class Explainer:
         known: KnownMistakes, direct: Mapping[str, Diagnosis], budget: Budget,
     ) -> set[Check]:  # fmt: skip
         """Find the causes of a function's failing calls; return all failing calls that they explain."""
-        shown = {each for each in group if each.outcome.test in direct}
+        told = {test for test, each in direct.items() if each.mistake != NOTHING}  # an edit says where a return belongs
+        shown = {each for each in group if each.outcome.test in told}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = known.match(waiting, checks, self._labels - {label}) if waiting else None
         explained: set[Check] = set()

@@ -295,16 +295,15 @@ def conversion_missing(site: Site) -> Iterator[Made]:
         new = written("int(TEXT) if TEXT.isdigit() else TEXT", TEXT=site.node)
         yield site.make(new, "`{old}` stays a text, also where it is a number", "Write `{new}`.", adds=True)
     elif value.kind == "sequence" and value.dtype == "str":
-        for form in (
-            "[int(each) for each in HELD]",
-            "[each.strip() for each in HELD]",
-            "[each.lower() for each in HELD]",
+        for form, says in (
+            ("[int(each) for each in HELD]", "the entries of `{old}` are texts, and numbers are needed"),
+            ("[each.strip() for each in HELD]", "the entries of `{old}` may have spaces around them"),
+            ("[each.lower() for each in HELD]", "the entries of `{old}` may have capitals"),
+            ("''.join(HELD)", "`{old}` is a list, and one text is needed"),
         ):
-            word = {"i": "are texts, and numbers are needed", "e": "are needed in another form"}[form[1]]
-            yield site.make(written(form, HELD=site.node), f"the entries of `{{old}}` {word}", adds=True)
-        yield site.make(
-            written("''.join(HELD)", HELD=site.node), "`{old}` is a list, and one text is needed", adds=True
-        )
+            is_made = isinstance(site.node, ast.ListComp) and "each." in form  # there its element is changed
+            if not is_made:
+                yield site.make(written(form, HELD=site.node), says, adds=True)
     elif value.kind == "sequence" and value.dtype in ("tuple", "list"):
         for place in (0, 1):
             new = written("[each[PLACE] for each in HELD]", HELD=site.node, PLACE=number(place))

@@ -198,9 +198,23 @@ def return_missing(site: Site) -> Iterator[Made]:
     ]
     for name in dict.fromkeys([*targets, *reversed(names)]):
         says = "the function ends without a `return`"
-        yield site.make([last, ast.Return(ast.Name(name, Load))], says, f"Return `{name}`.", old=last, adds=True)
+        yield site.make(
+            [last, ast.Return(ast.Name(name, Load))], says, f"Return `{name}`.", old=last, adds=True, at=_end_of(last)
+        )
+    for value in (number(-1), number(0), ast.Constant(True), ast.Constant(False), ast.List([], Load)):
+        says = "the function may end without a `return`"
+        new = [last, ast.Return(value)]
+        yield site.make(
+            new, says, f"Return `{ast.unparse(value)}` there.", old=last, adds=True, rank=USUAL, at=_end_of(last)
+        )
     if isinstance(last, ast.Expr):
         yield site.make([ast.Return(last.value)], "`{old}` computes the result and does not return it", old=last)
+
+
+def _end_of(statement: ast.stmt) -> ast.stmt:
+    """Return the last statement within one."""
+    body = getattr(statement, "orelse", None) or getattr(statement, "body", None)
+    return _end_of(body[-1]) if body else statement
 
 
 @edit("leaving-confused", ast.Break, ast.Continue, ast.Return, rank=USUAL)
