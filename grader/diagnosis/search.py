@@ -556,6 +556,21 @@ def _noting(text: str) -> RightModule:
     return RightModule(probes, runner)
 
 
+def right_answer(module: ModuleText, check: Check) -> tuple[Any] | None:
+    """Return what a right module answers to a call of one request, in a tuple; None where it raises or takes long."""
+    requests, runner = check.local_requests, _noting(module.text).runner
+    if requests is None or runner is None:
+        return None
+    try:
+        told = runner.attempt([[]], requests, LEAST_STEPS)
+    except Exception:  # a value that cannot be copied
+        return None
+    match told:
+        case [[[[result, [], False, []]], int(), _]]:
+            return (result,)
+    return None
+
+
 def _batches(rings: Iterable[Ring], limit: Sequence[int]) -> Iterator[list[tuple[int, Edit]]]:
     """Yield edits some at a time, first few: most faults are near. Those that cost more than a limit are left out."""
     size = BATCH // 3

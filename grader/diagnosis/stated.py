@@ -62,7 +62,7 @@ class Stated:
 @cache
 def of_edits() -> frozenset[str]:
     """Return the names that edits write of their own: those that stand in quotation marks in their modules."""
-    found = set(dir(builtins))
+    found = {*dir(builtins), *(name for kind in (str, list, dict, set) for name in dir(kind))}
     for module in (calls, constants, containers, names, numerics, operators, shapes, slices, statements, terms):
         source = inspect.getsource(module)
         found |= {*_QUOTED.findall(source), *_WORD.findall(" ".join(_WRITTEN.findall(source)))}

@@ -270,7 +270,7 @@ def key_missing(site: Site) -> Iterator[Made]:
             yield site.make(replaced(node, keywords=[key]), says, rank=USUAL)
 
 
-@edit("element-converted", ast.Name, ast.Subscript, ast.Call, rank=UNUSUAL)
+@edit("element-converted", ast.Name, ast.Subscript, ast.Call, ast.BinOp, rank=UNUSUAL)
 def converted(site: Site) -> Iterator[Made]:
     """Yield a value converted: to a number, a text, a list, lower case."""
     value = site.value()
@@ -287,6 +287,9 @@ def converted(site: Site) -> Iterator[Made]:
         "sequence": ("len", "sorted", "set", "sum", "max", "list", "tuple"),
         "dict": ("len",),
     }
+    if value.kind == "number" and isinstance(site.parent, (ast.For, ast.comprehension)):
+        new = ast.Call(ast.Name("range", Load), [site.node], [])
+        yield site.make(new, "`{old}` is a number, and a loop needs what it can go over", adds=True, rank=LIKELY)
     for name in forms.get(value.kind, ()):
         if called(site.node) != name and called(site.parent) != name:
             is_usual = name == "set" and called(site.parent) in ("sorted", "len", "list", "sum")

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, written
+from grader.diagnosis.edits.base import LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in, written
 from grader.diagnosis.edits.statements import CHANGING, body_of, place_of
 from grader.diagnosis.module_text import called, root_name, stored
 from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Sample
 
 NEW = {"set": "add", "list": "append"}  # by what makes an empty container: what puts something in
 ITERATORS = ("reversed", "map", "filter", "zip", "enumerate")
@@ -152,7 +153,9 @@ def counted_for_collected(site: Site) -> Iterator[Made]:
     """Yield a list of the entries of a key where they are counted."""
     node = site.node
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-    if not isinstance(target, ast.Subscript) or getattr(site.value(target.value), "kind", "") != "dict":
+    value = site.value(node.value)
+    is_number = number_in(node.value) is not None or (value is not None and value.is_numeric)
+    if not is_number or not isinstance(target, ast.Subscript) or _kind(site.value(target.value)) != "dict":
         return
     for name in site.loop_names:
         put = written("TABLE.setdefault(KEY, []).append(ENTRY)", TABLE=target.value, KEY=target.slice,
@@ -160,6 +163,10 @@ def counted_for_collected(site: Site) -> Iterator[Made]:
         says = f"`{{line}}` keeps a number for each key, and the list of each `{name}` is needed"
         if site.names.get(name) is not None and not site.names[name].is_numeric:
             yield site.make([ast.Expr(put)], says, "Write `{new}`.", adds=True)
+
+
+def _kind(value: Sample | None) -> str:
+    return "" if value is None else value.kind
 
 
 @edit("first-entry-lost", ast.List, rank=USUAL)
@@ -186,6 +193,14 @@ def element_for_list(site: Site) -> Iterator[Made]:
     if is_list or is_kept or site.is_raised("TypeError"):
         says = "`{old}` is one entry, and a list is joined to a list"
         yield site.make(ast.List([site.node], Load), says, adds=True, rank=LIKELY if is_list else USUAL)
+
+
+@edit("list-for-element", ast.List, ast.Tuple, rank=UNUSUAL)
+def list_for_element(site: Site) -> Iterator[Made]:
+    """Yield an entry where a list of it alone stands."""
+    if len(site.node.elts) == 1 and isinstance(site.node.ctx, ast.Load):
+        rank = LIKELY if site.context.error == "TypeError" else UNUSUAL
+        yield site.make(site.node.elts[0], "`{old}` is a list, and its one entry is needed", rank=rank)
 
 
 @edit("iterator-kept", ast.Call, rank=SURE)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
@@ -83,6 +83,8 @@ def not_accumulated(site: Site) -> Iterator[Made]:
     node = site.node
     if len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Subscript, ast.Attribute)):
         return
+    if isinstance(getattr(node.value, "value", 0), bool):
+        return
     is_inside = site.is_in_loop
     for operator, rank in ((ast.Add(), USUAL if is_inside else UNUSUAL), (ast.Mult(), UNUSUAL), (ast.Sub(), RARE)):
         sign = SIGNS[type(operator)]
@@ -97,7 +99,9 @@ def not_accumulated(site: Site) -> Iterator[Made]:
 def operands_swapped(site: Site) -> Iterator[Made]:
     """Yield `b - a` for `a - b`."""
     node = site.node
-    if isinstance(node.op, ORDERED):
+    value = site.value()
+    is_joined = isinstance(node.op, ast.Add) and value is not None and value.kind in ("sequence", "text")
+    if isinstance(node.op, ORDERED) or is_joined:
         new = replaced(node, left=node.right, right=node.left)
         yield site.make(new, "the operands of `{old}` are in the wrong order")
 
@@ -242,6 +246,15 @@ def elements_swapped(site: Site) -> Iterator[Made]:
                 yield site.make(replaced(node, elts=elts), pair, rank=LIKELY if other == one + 1 else USUAL)
 
 
+@edit("targets-swapped", ast.For, ast.comprehension, rank=USUAL)
+def loop_targets_swapped(site: Site) -> Iterator[Made]:
+    """Yield a loop whose two names are swapped."""
+    target = site.node.target
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        new = replaced(target, elts=target.elts[::-1])
+        yield site.make(new, "the two names in `{old}` are swapped", "Write `{new}`.", old=target)
+
+
 @edit("targets-swapped", ast.Assign, rank=USUAL)
 def targets_swapped(site: Site) -> Iterator[Made]:
     """Yield an unpacking into two names that are swapped."""
@@ -252,6 +265,19 @@ def targets_swapped(site: Site) -> Iterator[Made]:
             elts[place], elts[place + 1] = elts[place + 1], elts[place]
             pair = f"`{ast.unparse(elts[place + 1])}` and `{ast.unparse(elts[place])}` are swapped in `{{old}}`"
             yield site.make([replaced(site.node, targets=[replaced(target, elts=elts)])], pair, "Swap the two names.")
+
+
+@edit("comparison-of-none", ast.Compare, rank=LIKELY)
+def comparison_of_none(site: Site) -> Iterator[Made]:
+    """Yield a comparison that is not made while one of its sides is None."""
+    node = site.node
+    if not site.is_raised("TypeError") or len(node.ops) != 1:
+        return
+    for each in (node.comparators[0], node.left):
+        if any(sample.kind == "none" for sample in site.context.trace.samples.get(id(each), ())):
+            says = f"`{site.show(each)}` may be None in `{{old}}`"
+            for form in ("EACH is None or TEST", "EACH is not None and TEST"):
+                yield site.make(written(form, EACH=each, TEST=node), says, "Write `{new}`.", adds=True)
 
 
 @edit("branches-swapped", ast.IfExp, rank=USUAL)

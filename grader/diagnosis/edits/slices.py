@@ -36,6 +36,19 @@ def index_for_entry(site: Site) -> Iterator[Made]:
         yield site.make(node.slice, "the entry `{old}` is given where its place `{new}` is needed")
 
 
+@edit("entry-for-index", ast.Name, rank=USUAL)
+def entry_for_index(site: Site) -> Iterator[Made]:
+    """Yield the entry at a place where the place is returned or kept."""
+    value, node = site.value(), site.node
+    is_kept = isinstance(site.parent, (ast.Return, ast.Compare)) or called(site.parent) in ("append", "add")
+    if value is None or value.kind != "number" or value.dtype != "i" or not is_kept:
+        return
+    for name, sample in list(site.names.items())[:MOST_NAMES]:
+        if sample.kind in ("sequence", "text") and node.id in site.loop_names:
+            new = ast.Subscript(ast.Name(name, Load), node, Load)
+            yield site.make(new, f"the place `{{old}}` is used where the entry of `{name}` is needed", adds=True)
+
+
 @edit("border-of-nothing", ast.Subscript, rank=SURE)
 def border_of_nothing(site: Site) -> Iterator[Made]:
     """Yield what is left without a border of a width that may be 0: `x[p:-p]` is empty then."""
@@ -138,6 +151,9 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
                     rank=UNUSUAL,
                     adds=True,
                 )
+    if node.upper is None and isinstance(node.lower, ast.UnaryOp):
+        first = ast.Slice(None, node.lower.operand, node.step)
+        yield site.make(first, "`{old}` takes the last entries, and the first ones are needed", rank=LIKELY)
     if node.lower is not None and node.upper is None:
         yield site.make(
             ast.Slice(None, node.lower, node.step),

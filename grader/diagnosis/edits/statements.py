@@ -16,6 +16,7 @@ LOOPS = (ast.For, ast.While)
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 CHANGING = ("remove", "pop", "append", "insert", "extend", "clear", "add", "discard")
 GIVING_NONE = (*CHANGING, "sort", "reverse", "update", "append")
+MAKING = ("int", "float", "str", "sorted", "list", "set", "tuple", "round", "abs", "reversed")
 IN_PLACE = ("sort", "fill", "resize", "partition", "itemset", "put", "setflags")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.AnnAssign)
 
@@ -256,6 +257,8 @@ def start_wrong(site: Site) -> Iterator[Made]:
         for other, sample in site.names.items():
             if sample.kind in ("sequence", "array"):
                 forms.append(ast.Subscript(ast.Name(other, Load), number(0), Load))
+    elif ast.unparse(node.value) in ("[]", "''", "{}", "set()"):
+        forms += [number(0), ast.Constant(""), ast.List([], Load)]
     elif value is not None and value.kind == "array" and value.is_real:
         forms += [ast.BinOp(node.value, ast.Mult(), number(0.0))]
     for form in forms:
@@ -295,6 +298,10 @@ def branch_separate(site: Site) -> Iterator[Made]:
         yield site.make(
             [replaced(node, orelse=[following])], says, "Write `elif`.", also=((following, [ast.Pass()]),), rank=USUAL
         )
+    if isinstance(following, SIMPLE) and not node.orelse:
+        says = f"`{first_line(following)}` also runs where `{site.show(node.test)}` holds"
+        new = [replaced(node, orelse=[following])]
+        yield site.make(new, says, "Put it below `else:`.", also=((following, [ast.Pass()]),), at=following, rank=USUAL)
     if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         says = f"`elif {ast.unparse(node.orelse[0].test)}` is not looked at where `{ast.unparse(node.test)}` holds"
         yield site.make([replaced(node, orelse=[]), node.orelse[0]], says, "Write `if`.", rank=USUAL)
@@ -437,6 +444,34 @@ def own_result_dropped(site: Site) -> Iterator[Made]:
             yield site.make([ast.Expr(ast.Call(ast.Attribute(held, put, Load), [call], []))], says, "Write `{new}`.")
         yield site.make([ast.Assign([target], call)], says, "Write `{new}`.")
     yield site.make([ast.Return(call)], says, "Write `return` before it.")
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
+def conversion_dropped(site: Site) -> Iterator[Made]:
+    """Yield what holds a value set to another form of it, which is made and not kept."""
+    call = site.node.value
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in MAKING or not call.args:
+        return
+    held = call.args[0]
+    if isinstance(held, (ast.Name, ast.Subscript)):
+        says = f"`{{old}}` makes a new value and leaves `{site.show(held)}` as it is"
+        fix = f"Write `{ast.unparse(held)} = {ast.unparse(call)}`."
+        yield site.make([ast.Assign([replaced(held, ctx=ast.Store())], call)], says, fix)
+
+
+@edit("text-appended", ast.Expr, rank=SURE)
+def text_appended(site: Site) -> Iterator[Made]:
+    """Yield a text that something is added to, where it is taken for a list."""
+    call = site.node.value
+    target = getattr(getattr(call, "func", None), "value", None)
+    if (
+        isinstance(target, ast.Name)
+        and site.is_raised("AttributeError")
+        and called(call) in ("append", "add", "extend")
+    ):
+        new = ast.AugAssign(ast.Name(target.id, ast.Store()), ast.Add(), call.args[0])
+        says = f"`{target.id}` is a text, to which nothing is appended in place"
+        yield site.make([new], says, f"Write `{target.id} += {ast.unparse(call.args[0])}`.")
 
 
 @edit("argument-overwritten", ast.Assign, rank=SURE)

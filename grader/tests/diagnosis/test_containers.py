@@ -87,6 +87,11 @@ def first(values):
             second = each
     return [top, second]
 """
+SECOND = """
+def first(values):
+    own = sorted(set(values))
+    return own[-2] if len(own) > 1 else None
+"""
 LEAP = """
 def first(year, offset):
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -483,6 +488,253 @@ CASES: list[tuple[str, str, str, list[Any], int]] = [
         """,
         [[1, 2, 1], [3, 3], [1, 2], [4, 5, 6]],
         3,
+    ),
+    (
+        "text-wrong",
+        SECOND,
+        """
+        def first(values):
+            own = sorted(set(values))
+            if len(own) < 2:
+                return "None"
+            return own[-2]
+        """,
+        [[], [7], [3, 5], [9, 1, 9]],
+        4,
+    ),
+    (
+        "name-confused",
+        SECOND,
+        """
+        def first(values):
+            own = list(set(values))
+            if len(values) < 2:
+                return None
+            own.sort()
+            return own[-2]
+        """,
+        [[7, 7], [7], [3, 5], [9, 1, 9]],
+        3,
+    ),
+    (
+        "operands-swapped",
+        ROTATED,
+        """
+        def first(items, steps):
+            last = items[-steps:]
+            return items[:-steps] + last
+        """,
+        TURNED,
+        3,
+    ),
+    (
+        "entry-for-index",
+        UNIQUE,
+        """
+        def first(values):
+            found = []
+            for place in range(len(values)):
+                if values[place] not in found:
+                    found.append(place)
+            return found
+        """,
+        REPEATED,
+        5,
+    ),
+    (
+        "element-converted",
+        UNIQUE,
+        """
+        def first(values):
+            found = []
+            for place in len(values):
+                if values[place] not in found:
+                    found.append(values[place])
+            return found
+        """,
+        REPEATED,
+        3,
+    ),
+    (
+        "function-confused",
+        UNIQUE,
+        """
+        def first(values):
+            found = []
+            for each in values:
+                if each not in found:
+                    found.add(each)
+            return found
+        """,
+        REPEATED,
+        5,
+    ),
+    (
+        "start-wrong",
+        SUMS,
+        """
+        def first(values):
+            found = []
+            total = []
+            for each in values:
+                total += each
+                found.append(total)
+            return found
+        """,
+        NUMBERS,
+        3,
+    ),
+    (
+        "comparison-of-none",
+        LARGEST,
+        """
+        def first(values):
+            top = second = None
+            for each in values:
+                if top is None or each > top:
+                    second = top
+                    top = each
+                elif each != top and each > second:
+                    second = each
+            return [top, second]
+        """,
+        [[3, 5, 1], [7, 2, 4, 9], [9, 3], [4, 4, 2]],
+        7,
+    ),
+    (
+        "text-appended",
+        "def first(text):\n    return ''.join(each.lower() for each in text if each.isalnum())\n",
+        """
+        def first(text):
+            own = ""
+            for each in text:
+                if each.isalnum():
+                    own.append(each.lower())
+            return own
+        """,
+        TEXTS,
+        5,
+    ),
+    (
+        "element-converted",
+        "def first(text):\n    return ''.join(chr(ord(each) + 1) for each in text)\n",
+        """
+        def first(text):
+            own = ""
+            for each in text:
+                own += ord(each) + 1
+            return own
+        """,
+        TEXTS,
+        4,
+    ),
+    (
+        "attribute-misspelled",
+        LETTERS,
+        "def first(text):\n    return [each.lower() for each in text if each.isalphanum()]\n",
+        TEXTS,
+        2,
+    ),
+    (
+        "list-for-element",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                key = [len(word)]
+                found.setdefault(key, []).append(word)
+            return found
+        """,
+        WORDS,
+        4,
+    ),
+    (
+        "name-confused",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                size = len(word)
+                if word in found:
+                    found[size].append(word)
+                else:
+                    found[size] = [word]
+            return found
+        """,
+        WORDS,
+        5,
+    ),
+    (
+        "result-dropped",
+        SETTINGS,
+        """
+        def first(text):
+            found = {}
+            for line in text.splitlines():
+                key, value = line.split("=")
+                key, value = key.strip(), value.strip()
+                if value.isdigit():
+                    int(value)
+                found[key] = value
+            return found
+        """,
+        LINES,
+        7,
+    ),
+    (
+        "text-wrong",
+        PARTS,
+        """
+        def first(date):
+            year, month = [int(each) for each in date.split("/")]
+            return [year, month + 12 * year]
+        """,
+        ["2024-03", "1999-12", "0007-01"],
+        2,
+    ),
+    (
+        "answer-wrong",
+        "def first(values, one):\n    return values.index(one) if one in values else -1\n",
+        """
+        def first(values, one):
+            for place in range(len(values)):
+                if values[place] == one:
+                    return place
+            return None
+        """,
+        [([3, 5], 5), ([3, 5], 4), ([], 1), ([7], 7)],
+        5,
+    ),
+    (
+        "targets-swapped",
+        "def first(pairs):\n    return [f'{name}{size + 1}' for name, size in pairs]\n",
+        "def first(pairs):\n    return [f'{name}{size + 1}' for size, name in pairs]\n",
+        [[("a", 1), ("b", 2)], [("c", 5)], [("d", 8), ("e", 3)]],
+        2,
+    ),
+    (
+        "branch-separate",
+        FLAT,
+        """
+        def first(nested):
+            found = []
+            for each in nested:
+                if isinstance(each, list):
+                    found += first(each)
+                found.append(each)
+            return found
+        """,
+        NESTED,
+        6,
+    ),
+    (
+        "bounds-wrong",
+        BEST,
+        "def first(points, n):\n    return sorted(points, key=lambda name: (-points[name], name))[-n:]\n",
+        POINTS,
+        2,
     ),
 ]
 
