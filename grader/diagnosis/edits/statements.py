@@ -169,7 +169,7 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
         if isinstance(other, (*SIMPLE, ast.If)):
             says = f"`{first_line(other)}` runs once, behind the loop, and has to run in each round"
             yield site.make(
-                [replaced(node, body=[*node.body, other])], says, "Indent it.", also=((other, [ast.Pass()]),)
+                [replaced(node, body=[*node.body, other])], says, "Indent it.", also=((other, [ast.Pass()]),), at=other
             )
             inner = node.body[-1]
             if isinstance(inner, (ast.If, *LOOPS)):
@@ -179,6 +179,7 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
                     says,
                     "Indent it.",
                     also=((other, [ast.Pass()]),),
+                    at=other,
                     rank=UNUSUAL,
                 )
 
