@@ -11,20 +11,7 @@ from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
 
 REDUCTIONS = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "std",
-    "var",
-    "argmax",
-    "argmin",
-    "any",
-    "all",
-    "prod",
-    "cumsum",
-    "argsort",
-    "sort",
+    *("sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all", "prod", "cumsum", "argsort", "sort"),
     "median",
 )
 KEEPING = ("sum", "mean", "max", "min", "std", "var", "any", "all", "prod", "norm", "median")

@@ -30,12 +30,7 @@ COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.IsNot: (ast.NotEq, ast.Is), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip
 LIKELIEST = {
-    (ast.Lt, ast.LtE),
-    (ast.LtE, ast.Lt),
-    (ast.Gt, ast.GtE),
-    (ast.GtE, ast.Gt),
-    (ast.Lt, ast.Gt),
-    (ast.Gt, ast.Lt),
+    *((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt), (ast.Lt, ast.Gt), (ast.Gt, ast.Lt)),
 }
 FIRST = {
     (ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Div), (ast.Div, ast.Mult), (ast.Div, ast.FloorDiv),
