@@ -229,6 +229,29 @@ def end_confused(site: Site) -> Iterator[Made]:
         yield site.make(replaced(node, args=[number(0)]), "`{old}` takes the last entry, and the first one is needed")
 
 
+@edit("case-missing", ast.Call, rank=LIKELY)
+def single_value(site: Site) -> Iterator[Made]:
+    """Yield a list of what is no list, where a function calls itself for each entry."""
+    node = site.node
+    if site.context.error == "TypeError" and getattr(node.func, "id", "") == site.function and len(node.args) == 1:
+        new = written("CALL if isinstance(ENTRY, list) else [ENTRY]", CALL=node, ENTRY=node.args[0])
+        says = f"`{{old}}` is called for a `{site.show(node.args[0])}` that is no list as well"
+        yield site.make(new, says, "Write `{new}`.", adds=True)
+
+
+@edit("branch-missing", ast.AugAssign, rank=LIKELY)
+def not_found(site: Site) -> Iterator[Made]:
+    """Yield an entry kept as it is, where it is looked up in what does not hold it."""
+    for each in walk(site.node.value):
+        match each:
+            case ast.Call(func=ast.Attribute(value=table, attr="index"), args=[entry]) if site.is_raised("ValueError"):
+                other = replaced(site.node, value=entry)
+                new = ast.If(ast.Compare(entry, [ast.In()], [table]), [site.node], [other])
+                says = f"`{site.show(each)}` fails for what is not in `{site.show(table)}`"
+                fix = f"Keep `{site.show(entry)}` as it is there."
+                yield site.make([new], says, fix, adds=True)
+
+
 @edit("index-not-wrapped", ast.BinOp, ast.Name, ast.UnaryOp, rank=USUAL)
 def index_not_wrapped(site: Site) -> Iterator[Made]:
     """Yield an index that begins again at 0 behind the last entry."""

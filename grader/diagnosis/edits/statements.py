@@ -460,6 +460,18 @@ def conversion_dropped(site: Site) -> Iterator[Made]:
         yield site.make([ast.Assign([replaced(held, ctx=ast.Store())], call)], says, fix)
 
 
+@edit("result-dropped", ast.Expr, rank=SURE)
+def sorted_in_place(site: Site) -> Iterator[Made]:
+    """Yield a name set to a sorted list, where what it holds cannot be sorted in place."""
+    call = site.node.value
+    held = getattr(getattr(call, "func", None), "value", None)
+    if isinstance(held, ast.Name) and called(call) == "sort" and site.is_raised("AttributeError"):
+        new = ast.Call(ast.Name("sorted", Load), [held, *call.args], call.keywords)
+        says = f"what `{held.id}` holds has no method `sort`"
+        fix = f"Write `{held.id} = {ast.unparse(new)}`."
+        yield site.make([ast.Assign([ast.Name(held.id, ast.Store())], new)], says, fix)
+
+
 @edit("text-appended", ast.Expr, rank=SURE)
 def text_appended(site: Site) -> Iterator[Made]:
     """Yield a text that something is added to, where it is taken for a list."""

@@ -490,6 +490,43 @@ CASES: list[tuple[str, str, str, list[Any], int]] = [
         3,
     ),
     (
+        "case-missing",
+        FLAT,
+        """
+        def first(nested):
+            found = []
+            for each in nested:
+                found.extend(first(each))
+            return found
+        """,
+        NESTED,
+        4,
+    ),
+    (
+        "branch-missing",
+        "def first(text):\n    return ''.join('bca'['abc'.index(each)] if each in 'abc' else each for each in text)\n",
+        """
+        def first(text):
+            own, letters = "", "abc"
+            for each in text:
+                own += "bca"[letters.index(each)]
+            return own
+        """,
+        ["abba", "ax-b", "!c"],
+        4,
+    ),
+    (
+        "result-dropped",
+        BEST,
+        """
+        def first(points, n):
+            points.sort(key=lambda name: (-points[name], name))
+            return points[:n]
+        """,
+        POINTS,
+        2,
+    ),
+    (
         "text-wrong",
         SECOND,
         """
