@@ -19,6 +19,7 @@ CONSUMING = (
     *("Counter", "update", "fromkeys", "deque", *ITERATORS),
 )
 COUNTING = {"isalnum": "letters and digits", "isalpha": "letters", "isdigit": "digits"}
+MOST_DIVISORS = 6
 ANSWERS = ("[]", "None", "0", "''", "True", "False", "{}")
 
 
@@ -275,10 +276,10 @@ def remainder_missing(site: Site) -> Iterator[Made]:
         or not isinstance(site.node.op, (ast.Add, ast.Sub))
     ):
         return
-    for each in sorted(site.context.constants):
-        if each > 2 and float(each).is_integer():
-            new = ast.BinOp(site.node, ast.Mod(), number(int(each)))
-            yield site.make(new, f"`{{old}}` may leave the range below {int(each)}", adds=True)
+    numbers = [each for each in sorted(site.context.constants) if each > 2 and float(each).is_integer()]
+    for each in numbers[:MOST_DIVISORS]:
+        new = ast.BinOp(site.node, ast.Mod(), number(int(each)))
+        yield site.make(new, f"`{{old}}` may leave the range below {int(each)}", adds=True)
 
 
 @edit("membership-missing", ast.Compare, rank=LIKELY)
