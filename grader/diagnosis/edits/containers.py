@@ -339,6 +339,7 @@ def conversion_missing(site: Site) -> Iterator[Made]:
             ("[each.strip() for each in HELD]", "the entries of `{old}` may have spaces around them"),
             ("[each.lower() for each in HELD]", "the entries of `{old}` may have capitals"),
             ("''.join(HELD)", "`{old}` is a list, and one text is needed"),
+            ("list(dict.fromkeys(HELD))", "`{old}` may hold a value twice"),
         ):
             is_made = isinstance(site.node, ast.ListComp) and "each." in form  # there its element is changed
             if not is_made:

@@ -527,6 +527,18 @@ CASES: list[tuple[str, str, str, list[Any], int]] = [
         2,
     ),
     (
+        "conversion-missing",
+        "def first(games):\n    return sorted({name for name, _ in games}, key=lambda name: (-len(name), name))\n",
+        """
+        def first(games):
+            names = [name for name, points in games]
+            names.sort(key=lambda name: (-len(name), name))
+            return names
+        """,
+        [[("Bo", 1), ("Ann", 2), ("Bo", 3)], [("Cy", 1)], [("Di", 2), ("Al", 1), ("Di", 1), ("Eve", 4)]],
+        2,
+    ),
+    (
         "text-wrong",
         SECOND,
         """
