@@ -74,6 +74,8 @@ def _near(value: Any) -> Iterator[Any]:
         case list() | tuple() if value:
             kind = type(value)
             inner = next(_near(value[0]), value[0])
+            if isinstance(value[0], str):
+                yield kind([f"{value[0]} {value[0]}", *value[1:]])
             yield from (
                 value[1:],
                 kind([*value, value[0]]),

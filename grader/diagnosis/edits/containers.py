@@ -180,6 +180,16 @@ def first_entry_lost(site: Site) -> Iterator[Made]:
         yield site.make(ast.List([ast.Name(name, Load)], Load), says, adds=True)
 
 
+@edit("element-for-list", ast.Assign, rank=USUAL)
+def element_kept(site: Site) -> Iterator[Made]:
+    """Yield a list of one entry where the entry itself is kept for a key."""
+    node, value = site.node, site.value(site.node.value)
+    is_list = isinstance(node.value, (ast.List, ast.ListComp))
+    if isinstance(node.targets[0], ast.Subscript) and site.is_in_loop and value is not None and not is_list:
+        says = "`{old}` is one entry, and a list of such is needed"
+        yield site.make(ast.List([node.value], Load), says, old=node.value, adds=True)
+
+
 @edit("element-for-list", ast.Name, ast.Call, ast.Subscript, ast.BinOp, rank=USUAL)
 def element_for_list(site: Site) -> Iterator[Made]:
     """Yield a list of one entry where a list is joined to another."""
@@ -398,7 +408,9 @@ def branch_missing(site: Site) -> Iterator[Made]:
                 other = replaced(kept, value=entry)
             case ast.Expr(ast.Call(func=ast.Attribute(attr="append" | "add")) as call):
                 other = ast.Expr(replaced(call, args=[entry]))
+            case ast.Assign(targets=[ast.Subscript()], value=ast.Call(args=[held])):
+                other = replaced(kept, value=held)
             case _:
                 return
         says = f"where `{site.show(node.test)}` does not hold, nothing is kept of `{name}`"
-        yield site.make([replaced(node, orelse=[other])], says, f"Add `else: {ast.unparse(other)}`.", adds=True)
+        yield site.make([replaced(node, orelse=[other])], says, "Add an `else` that keeps it as it is.", adds=True)

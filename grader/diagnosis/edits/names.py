@@ -23,7 +23,8 @@ for _group in (
     ("vstack", "hstack"), ("stack", "concatenate"), ("repeat", "tile"), ("sort", "argsort"), ("upper", "lower"),
     ("split", "splitlines"), ("sinh", "tanh", "cosh"), ("multiply", "matmul"), ("add", "subtract"),
     ("argsort", "argmax"), ("startswith", "endswith"), ("index", "find"), ("lstrip", "rstrip", "strip"),
-    ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float"), ("union", "intersection"),
+    ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float", "len"),
+    ("union", "intersection"),
     ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"),
 ):  # fmt: skip
     for _one in _group:

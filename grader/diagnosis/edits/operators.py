@@ -181,6 +181,8 @@ def regrouped(site: Site) -> Iterator[Made]:
     if isinstance(node.left, ast.BinOp) and _matters(node.left.op, node.op):
         inner = ast.BinOp(node.left.right, node.op, node.right)
         yield site.make(ast.BinOp(node.left.left, node.left.op, inner), says)
+        first = ast.BinOp(node.left.left, node.op, node.right)
+        yield site.make(ast.BinOp(first, node.left.op, node.left.right), says)
         if isinstance(node.left.right, ast.BinOp):  # a + b / c * d: the last operand belongs with the first
             deep = node.left.right
             moved = ast.BinOp(deep.left, deep.op, ast.BinOp(deep.right, node.op, node.right))

@@ -322,6 +322,21 @@ def line_likewise(site: Site) -> Iterator[Made]:
             yield site.make([node, changed], says, f"Add `{first_line(changed)}`.", adds=True)
 
 
+@edit("line-likewise", ast.AugAssign, rank=USUAL)
+def counterpart_missing(site: Site) -> Iterator[Made]:
+    """Yield a line more that moves the other name of a loop's condition, which stays what it is: the right end."""
+    node = site.node
+    loop = site.loops[0] if site.loops else None
+    if not isinstance(loop, ast.While) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    for name in sorted(loaded(loop.test) - stored(loop) - {getattr(node.target, "id", "")}):
+        for operator in (ast.Sub(), ast.Add()):
+            line = ast.AugAssign(ast.Name(name, ast.Store()), operator, node.value)
+            sign = "-" if isinstance(operator, ast.Sub) else "+"
+            says = f"`{name}` stays what it is in the loop, beside `{{line}}`"
+            yield site.make([node, line], says, f"Add `{name} {sign}= {ast.unparse(node.value)}`.", adds=True)
+
+
 @edit("value-likewise", ast.Assign, rank=USUAL)
 def value_likewise(site: Site) -> Iterator[Made]:
     """Yield the value that a line would have if it were made as its likes are: keys as queries and values."""

@@ -539,6 +539,58 @@ CASES: list[tuple[str, str, str, list[Any], int]] = [
         2,
     ),
     (
+        "line-likewise",
+        "def first(values):\n    return [a + b for a, b in zip(values, values[::-1])][: (len(values) + 1) // 2]\n",
+        """
+        def first(values):
+            left, right, found = 0, len(values) - 1, []
+            while left <= right:
+                found.append(values[left] + values[right])
+                left += 1
+            return found
+        """,
+        [[1, 2, 3, 5], [4, 6, 9], [7, 1, 8, 2, 8, 1], [5]],
+        5,
+    ),
+    (
+        "parentheses",
+        "def first(values, n):\n    return [(each + 4) % n + 10 for each in values]\n",
+        "def first(values, n):\n    return [(each + 4 + 10) % n for each in values]\n",
+        [([1, 2, 8], 5), ([3, 9], 7), ([6, 6, 4, 1], 3)],
+        2,
+    ),
+    (
+        "branch-missing",
+        SETTINGS,
+        """
+        def first(text):
+            found = {}
+            for line in text.splitlines():
+                key, value = [each.strip() for each in line.split("=")]
+                if value.isdigit():
+                    found[key] = int(value)
+            return found
+        """,
+        LINES,
+        5,
+    ),
+    (
+        "element-for-list",
+        GROUPS,
+        """
+        def first(words):
+            found = {}
+            for word in words:
+                if len(word) in found:
+                    found[len(word)] = found[len(word)] + [word]
+                else:
+                    found[len(word)] = word
+            return found
+        """,
+        WORDS,
+        7,
+    ),
+    (
         "text-wrong",
         SECOND,
         """
