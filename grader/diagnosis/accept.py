@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 from grader.diagnosis.checks import Check, Checks, Ended
-from grader.diagnosis.edits.base import RARE, UNUSUAL, USUAL, Edit, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
+from grader.diagnosis.further import further
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import FIRST, Places
 from grader.diagnosis.module_text import Function, heads, loaded, root_name, statements, stored
 from grader.diagnosis.runner import RunnerGone
-from grader.diagnosis.search import Found, Search
+from grader.diagnosis.search import LEAST_STEPS, Found, Search
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
 
 SEEDS = (1, 2)  # further on, with which an edit has to stand as well
+MOST_FURTHER = 12  # edits that are tried in further calls
+MOST_WRONG = 3  # one of so many of these may stay wrong
 MOST_SEEDED = 6  # edits that are tried with other inputs
 MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
 MOST_WATCHED = 8  # calls in which an edit is watched
@@ -32,6 +35,7 @@ EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
+OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
@@ -49,12 +53,18 @@ class Gate:
     search: Search
     places: Places
     before: Sequence[Edit] = ()
+    _supported: set[int] = field(default_factory=set)  # the ids of edits that are right in several further calls
 
     def chosen(self, winners: Sequence[Found]) -> Found | None:
         """Return the edit that is the cause of the call; None where none is sure enough."""
-        peers = [each for each in self.failing if each.label == self.check.label and each.kind == self.check.kind]
-        standing = [each for each in winners if _explains_enough(each, self.check, peers)]
-        standing = [each for each in standing if self._is_stated(each.edit) and not _is_constant(each.edit)]
+        kinds = {self.check.kind, *(OF_ANSWERS if self.check.is_plain else ())}
+        peers = [each for each in self.failing if each.label == self.check.label and each.kind in kinds]
+        standing = [each for each in winners if self._is_stated(each.edit) and not _is_constant(each.edit)]
+        if self.check.is_plain:
+            standing = [each for each in standing if _is_enough(each, peers)]
+            standing = self._in_further_calls(standing[:MOST_FURTHER], set(peers))
+        supported = self._supported
+        standing = [each for each in standing if id(each) in supported or _explains_enough(each, self.check, peers)]
         if self.before:  # of two edits at once there are many: both have to be usual, and to put several calls right
             is_usual = all(
                 each.rank <= USUAL and self._is_stated(each) and not _is_constant(each) for each in self.before
@@ -73,14 +83,40 @@ class Gate:
             return None
         best = standing[0]
         tied = [each for each in standing if each.fixed >= best.fixed and each.cost <= best.cost]
-        is_little = len(best.fixed) <= FEW
+        is_little = len(best.fixed) <= FEW and id(best) not in self._supported
         if len({each.edit.line for each in tied}) > 1 and self.check.says_little and is_little:
             return None
         if best.edit.rank >= RARE and is_little:
             return None
         far = self.places.far.get(id(best.edit.statement), 9)
-        is_alone = len(best.fixed) == 1 and self.places.known and far > FIRST + 1
+        is_alone = len(best.fixed) == 1 and is_little and self.places.known and far > FIRST + 1
         return None if best.edit.rank >= UNUSUAL and is_alone else best
+
+    def _in_further_calls(self, standing: Sequence[Found], peers: set[Check]) -> list[Found]:
+        """Return the edits that stand in calls that the tests did not make, those that put most of them right first.
+
+        One that leaves a failing call for another fault may leave these calls wrong as well, and may break none.
+        """
+        try:
+            numbers = self.search.place([each.edit for each in standing])
+            calls = further([*self._failing, *self._right], self.search.rights) if standing else []
+            right, broken = dict.fromkeys(numbers, 0), set[int]()
+            for call in calls:
+                own, *scores = call.scores(self.search.runner, [[], *([number] for number in numbers)], LEAST_STEPS)
+                for number, score in zip(numbers, scores, strict=True):
+                    right[number] += call.is_right(score)
+                    if call.is_right(own) and not call.is_right(score):
+                        broken.add(number)
+        except RunnerGone:
+            return []
+        good = []
+        for place, (number, each) in enumerate(zip(numbers, standing, strict=True)):
+            is_all, is_right = peers <= each.fixed, MOST_WRONG * right[number] >= (MOST_WRONG - 1) * len(calls)
+            if number not in broken and (is_right or not is_all):
+                good.append((-len(each.fixed), -right[number], place))
+                if is_all and right[number] >= MORE:
+                    self._supported.add(id(each))
+        return [standing[place] for *_, place in sorted(good)]
 
     def _is_stated(self, edit: Edit) -> bool:
         return all(self.search.stated.allows(old, new) for old, new in edit.changes)
@@ -105,7 +141,7 @@ class Gate:
         if any(new is not None and _is_one_way(before, after, old, new) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
-        if gone and len(found.fixed) < EVIDENCE:
+        if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
             return False
         return not any(_kills(before, after, *pair) for pair in _terms(edit, function, changed))
 
@@ -207,13 +243,21 @@ class Gate:
 def _is_constant(edit: Edit) -> bool:
     """Say whether an edit makes all of what a line sets or returns a number that was not one."""
     old, new = edit.changes[0]
-    is_whole = getattr(edit.statement, "value", None) is old
+    is_whole = getattr(edit.statement, "value", None) is old and edit.id != "start-wrong"
     return is_whole and isinstance(new, ast.Constant) and not isinstance(old, ast.Constant)
+
+
+def _is_enough(found: Found, peers: Sequence[Check]) -> bool:
+    """Say whether an edit puts all failing calls of its function right, or most of several."""
+    own = sum(each in found.fixed for each in peers)
+    return own == len(peers) or (own >= FEW and 2 * own > len(peers))
 
 
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
     """Say whether an edit puts enough of the failing calls of the same function and kind right."""
     own = sum(each in found.fixed for each in peers)
+    if found.edit.rank <= SURE and own == len(peers):  # its text alone shows that it is wrong
+        return True
     least = EVIDENCE if own > 1 else MORE
     if check.says_little and (own + found.kept < least or found.answers < SEVERAL):
         return False

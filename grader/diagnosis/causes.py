@@ -16,15 +16,16 @@ import numpy as np
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.accept import Gate
+from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
 from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.conditions import blamed
 from grader.diagnosis.edits import Edit
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
 from grader.diagnosis.module_text import ModuleText, statements
-from grader.diagnosis.obvious import obvious
+from grader.diagnosis.obvious import NOTHING, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
@@ -171,6 +172,7 @@ class Explainer:
         dropped: set[Check] = set()
         for cause in [each for each in self.causes if not each.declared]:
             kinds = {each.kind for each in cause.checks}
+            kinds |= set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set()
             some = [each for each in left if each.kind in kinds]
             labels = {each.label for each in cause.checks}
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
@@ -208,7 +210,8 @@ class Explainer:
         known: KnownMistakes, direct: Mapping[str, Diagnosis], budget: Budget,
     ) -> set[Check]:  # fmt: skip
         """Find the causes of a function's failing calls; return all failing calls that they explain."""
-        shown = {each for each in group if each.outcome.test in direct}
+        told = {test for test, each in direct.items() if each.mistake != NOTHING}  # an edit says where a return belongs
+        shown = {each for each in group if each.outcome.test in told}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = known.match(waiting, checks, self._labels - {label}) if waiting else None
         explained: set[Check] = set()
@@ -219,6 +222,8 @@ class Explainer:
                 cause = self._edited(searched, left, checks, budget, self._allowed(label))
             except RunnerGone:  # what is known without trials is told all the same
                 break
+            if cause is None:
+                cause = self._condition(label, searched) if match is None else None
             if cause is None:
                 break
             if match is not None and _is_against(match, cause):
@@ -328,6 +333,17 @@ class Explainer:
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
 
+    def _condition(self, label: str, failing: Sequence[Check]) -> Cause | None:
+        """Return the condition that decides wrongly in all failing calls of a function."""
+        search = self._search
+        found = blamed(search, label, failing) if search is not None and label in search.module.functions else None
+        if found is None:
+            return None
+        text = f"{label}, line {found.node.lineno}: {found.says}."
+        return Cause(
+            "condition-wrong", label, found.node.lineno, text, found.fix, frozenset(failing), failing[0].criterion
+        )
+
     def _edit_of(
         self,
         search: Search,
@@ -349,7 +365,7 @@ class Explainer:
             if allowed is not None:
                 places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
             best: Edit | None = None
-            for first, last in ((FIRST, NEAR), (NEAR, NEVER)):
+            for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
@@ -362,7 +378,7 @@ class Explainer:
                         return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
-                if winners:
+                if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
                 best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
                 if best is not None:

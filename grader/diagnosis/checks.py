@@ -148,6 +148,11 @@ class Check:
         return any(bool((np.abs(each - np.round(each)) > FRACTION).any()) for each in finite)
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether the right answer is of Python's own, and holds no array and no fraction: many formulas give some."""
+        return not self.is_refusal and _is_plain(self.right.result)
+
+    @cached_property
     def requests(self) -> list[list[Any]] | None:
         """The requests as they go over; None where a function of the test's is among them."""
         wanted = {each.target for each in self.records} - {0}
@@ -495,6 +500,15 @@ def _size(value: Any) -> int:
     if isinstance(value, (list, tuple)):
         return sum(map(_size, value)) if len(value) < 1000 else len(value)
     return sum(map(_size, value.values())) if isinstance(value, dict) and len(value) < 1000 else 1
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    is_whole = isinstance(value, float) and value.is_integer()
+    return value is None or is_whole or type(value) in (bool, int, str)
 
 
 def _numbers(value: Any) -> list[Any] | None:

@@ -17,6 +17,7 @@ from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Sample, sample_of
 
 STEP = "_probe_step"  # of what each round of a loop and each call calls first
+FLIP = "_probe_flip"  # of a condition: what turns it round once
 LOG, SAW, AT, HELD, CLEAR = "_probe_log", "_probe_saw", "_probe_at", "_probe_held", "_probe_clear"
 MOST_TIMES = 4  # that an expression is noted in one run
 MOST_NOTES = 3000  # in one run
@@ -147,6 +148,11 @@ def {SAW}(number, value):
     if times <= {MOST_TIMES} and len({LOG}[0]) < {MOST_NOTES}:
         {LOG}[0].append([number, _probe_sample(value, 1)])
     return value
+
+
+def {FLIP}(time, value):
+    times = _probe_times[{FLIP!r}] = _probe_times.get({FLIP!r}, 0) + 1
+    return (not value) if times == time else value
 
 
 def {HELD}(name, values):

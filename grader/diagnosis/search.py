@@ -41,7 +41,9 @@ MOST_CODES = 200  # that are kept
 MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
 SMALLEST = 8  # nodes of what is looked for at several places
-SAME_VALUE = frozenset(("copy-missing", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated"))
+SAME_VALUE = frozenset(
+    ("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated")
+)
 ALSO_ALIKE = frozenset(
     ("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair", "exponent-unshifted")
 )
@@ -264,11 +266,11 @@ class Search:
                     best = score, edit
             if right:
                 winners += self._standing(check, right[:MOST_FOUND], others, kept, budget)
-                if winners and not limit:
+                is_all = any(len(each.fixed) == each.asked for each in winners)
+                if winners and not limit and (is_all or not check.is_plain):
                     least = min(each.cost for each in winners)
-                    is_all = any(len(each.fixed) == each.asked for each in winners)
                     limit.append(least + (BEYOND if is_all and not check.says_little else FAR_BEYOND))
-            if len(winners) >= MOST_FOUND:
+            if len(winners) >= MOST_FOUND and (limit or not check.is_plain):
                 break
         winners.sort(key=lambda each: each.rank)
         return winners, best[1]
@@ -374,6 +376,13 @@ class Search:
 
     def _steps(self, check: Check) -> int:
         return min(MOST_STEPS, max(LEAST_STEPS, MORE_STEPS * check.steps))
+
+    def tried(self, check: Check, edits: Sequence[Edit]) -> list[bool]:
+        """Say of edits, each by itself, whether a call is right with it."""
+        numbers = self.place(edits)
+        self.trials += len(numbers)
+        scores = check.scores(self.runner, [[number] for number in numbers], self._steps(check))
+        return [check.is_right(score) for score in scores]
 
     def place(self, edits: Sequence[Edit]) -> list[int]:
         """Have the runner hold edits behind switches; return the number of each."""
@@ -545,6 +554,21 @@ def _noting(text: str) -> RightModule:
     except Exception:  # what a right module does beside its functions may not stand probes
         return RightModule(probes, None)
     return RightModule(probes, runner)
+
+
+def right_answer(module: ModuleText, check: Check) -> tuple[Any] | None:
+    """Return what a right module answers to a call of one request, in a tuple; None where it raises or takes long."""
+    requests, runner = check.local_requests, _noting(module.text).runner
+    if requests is None or runner is None:
+        return None
+    try:
+        told = runner.attempt([[]], requests, LEAST_STEPS)
+    except Exception:  # a value that cannot be copied
+        return None
+    match told:
+        case [[[[result, [], False, []]], int(), _]]:
+            return (result,)
+    return None
 
 
 def _batches(rings: Iterable[Ring], limit: Sequence[int]) -> Iterator[list[tuple[int, Edit]]]:

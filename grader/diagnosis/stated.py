@@ -11,13 +11,25 @@ from functools import cache, lru_cache
 from typing import Any
 
 from grader.course.stage import Stage
-from grader.diagnosis.edits import calls, constants, names, numerics, operators, shapes, slices, statements, terms
+from grader.diagnosis.edits import (
+    calls,
+    constants,
+    containers,
+    names,
+    numerics,
+    operators,
+    shapes,
+    slices,
+    statements,
+    terms,
+)
 from grader.diagnosis.edits.base import number_in
 from grader.diagnosis.module_text import ModuleText
 from grader.diagnosis.trees import walk
 
 _WORD, _NUMBER = re.compile(r"[A-Za-z_]\w*"), re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+", re.IGNORECASE)
 _QUOTED = re.compile(r'"([A-Za-z_]\w*)"')
+_WRITTEN = re.compile(r'written\(\s*f?"([^"]*)"')
 COMMON = frozenset((0, 1, 2))  # numbers that stand for themselves
 MOST_EXPONENT = 4  # a larger exponent has to be stated
 
@@ -50,9 +62,10 @@ class Stated:
 @cache
 def of_edits() -> frozenset[str]:
     """Return the names that edits write of their own: those that stand in quotation marks in their modules."""
-    found = set(dir(builtins))
-    for module in (calls, constants, names, numerics, operators, shapes, slices, statements, terms):
-        found |= set(_QUOTED.findall(inspect.getsource(module)))
+    found = {*dir(builtins), *(name for kind in (str, list, dict, set) for name in dir(kind))}
+    for module in (calls, constants, containers, names, numerics, operators, shapes, slices, statements, terms):
+        source = inspect.getsource(module)
+        found |= {*_QUOTED.findall(source), *_WORD.findall(" ".join(_WRITTEN.findall(source)))}
     return frozenset(found)
 
 

@@ -5,10 +5,21 @@ A name that it writes of its own, such as `keepdims`, stands there in quotation 
 the learner nor the README or the stub states. What it says names no formula of what to write; the fix does.
 """
 
-from grader.diagnosis.edits import calls, constants, names, numerics, operators, shapes, slices, statements, terms
+from grader.diagnosis.edits import (
+    calls,
+    constants,
+    containers,
+    names,
+    numerics,
+    operators,
+    shapes,
+    slices,
+    statements,
+    terms,
+)
 from grader.diagnosis.edits.base import Context, Edit, Site, edits_at
 
 __all__ = [
-    "Context", "Edit", "Site", "calls", "constants", "edits_at", "names", "numerics", "operators", "shapes", "slices",
-    "statements", "terms",
+    "Context", "Edit", "Site", "calls", "constants", "containers", "edits_at", "names", "numerics", "operators",
+    "shapes", "slices", "statements", "terms",
 ]  # fmt: skip

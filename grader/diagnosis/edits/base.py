@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ class Edit:
     statement: ast.stmt
     adds: bool = False  # whether it puts in what was not there; what takes something away is tried and told first
     show: Callable[[ast.AST], str] = ast.unparse
+    at: ast.AST | None = None  # where the fault is, if that is not the first node that changes
 
     @property
     def says(self) -> str:
@@ -77,7 +79,7 @@ class Edit:
     @property
     def line(self) -> int:
         """The line of the fault."""
-        old = self.changes[0][0]
+        old = self.at or self.changes[0][0]
         return int(getattr(old, "lineno", getattr(self.statement, "lineno", 0)))
 
     @cached_property
@@ -236,21 +238,37 @@ class Site:
     @property
     def is_in_loop(self) -> bool:
         """Whether a loop runs the statement several times."""
+        return bool(self.loops)
+
+    @cached_property
+    def loops(self) -> list[ast.For | ast.While]:
+        """The loops around the statement, the innermost first."""
+        found = []
         node: Any = self.parent_of(self.statement)
-        while node is not None and not isinstance(node, (ast.For, ast.While)):
+        while node is not None:
+            if isinstance(node, (ast.For, ast.While)):
+                found.append(node)
             node = self.parent_of(node)
-        return node is not None
+        return found
+
+    @property
+    def loop_names(self) -> list[str]:
+        """The names that the loops around the statement give the entries that they go over."""
+        return [name for loop in self.loops if isinstance(loop, ast.For) for name in sorted(_targets(loop.target))]
+
+    def is_raised(self, *errors: str) -> bool:
+        """Say whether the statement raised an exception of some kinds."""
+        return self.statement is self.context.raising and self.context.error in errors
+
+    def was_empty(self, node: ast.AST) -> bool:
+        """Say whether an expression ever held a text, a list or a dict with nothing in it."""
+        samples = self.context.trace.samples.get(id(node), ())
+        return any((each.kind == "text" and each.value == "") or each.shape[:1] == (0,) for each in samples)
 
     @cached_property
     def _loops(self) -> set[str]:
         """The names that the loops around the statement set, in any of their lines."""
-        found: set[str] = set()
-        node: Any = self.parent_of(self.statement)
-        while node is not None:
-            if isinstance(node, (ast.For, ast.While)):
-                found |= stored(node)
-            node = self.parent_of(node)
-        return found
+        return {name for loop in self.loops for name in stored(loop)}
 
     @cached_property
     def _inner(self) -> set[str]:
@@ -293,10 +311,13 @@ class Site:
 
     def make(
         self, new: Any, says: str, fix: str = "", *, old: ast.AST | None = None, rank: int | None = None,
-        adds: bool = False, also: Sequence[Change] = (),
+        adds: bool = False, also: Sequence[Change] = (), at: ast.AST | None = None,
     ) -> Made:  # fmt: skip
-        """Return an edit of the node, or of another one; says and fix may name {old}, {new} and {line}."""
-        return Made(self.node if old is None else old, new, says, fix, rank, adds, tuple(also))
+        """Return an edit of the node, or of another one; says and fix may name {old}, {new} and {line}.
+
+        at is where the fault is, if that is not the node that changes.
+        """
+        return Made(self.node if old is None else old, new, says, fix, rank, adds, tuple(also), at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +331,7 @@ class Made:
     rank: int | None
     adds: bool
     also: tuple[Change, ...] = ()
+    at: ast.AST | None = None
 
 
 Generator = Callable[[Site], Iterator[Made]]
@@ -349,7 +371,7 @@ def edits_at(site: Site) -> Iterator[Edit]:
 
 
 def _finished(id: str, site: Site, made: Made, changes: tuple[Change, ...], rank: int) -> Edit:
-    return Edit(id, site.function, changes, rank, made.says, made.fix, site.statement, made.adds, site.show)
+    return Edit(id, site.function, changes, rank, made.says, made.fix, site.statement, made.adds, site.show, made.at)
 
 
 def _can_be_set(made: Made) -> bool:
@@ -382,6 +404,35 @@ def is_equal(one: Any, other: Any) -> bool:
 
 def _targets(node: ast.AST) -> set[str]:
     return {each.id for each in walk(node) if isinstance(each, ast.Name)}
+
+
+def written(text: str, **parts: ast.expr) -> ast.expr:
+    """Return an expression of which the names in capitals stand for parts.
+
+    >>> ast.unparse(written("list(PART)", PART=ast.Name("text")))
+    'list(text)'
+    """
+    found: ast.expr = _Filled(parts).visit(copy.deepcopy(_template(text)))
+    return found
+
+
+@cache
+def _template(text: str) -> ast.expr:
+    found = ast.parse(text, mode="eval").body
+    for each in ast.walk(found):
+        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            each.__dict__.pop(name, None)
+    return found
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts parts in the place of names."""
+
+    def __init__(self, parts: Mapping[str, ast.expr]) -> None:
+        self._parts = parts
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._parts.get(node.id, node)
 
 
 def number(value: float) -> ast.expr:

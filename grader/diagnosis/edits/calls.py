@@ -6,24 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, number, written
 from grader.diagnosis.module_text import called, parameters
+from grader.diagnosis.trees import walk
 
 REDUCTIONS = (
-    "sum",
-    "mean",
-    "max",
-    "min",
-    "std",
-    "var",
-    "argmax",
-    "argmin",
-    "any",
-    "all",
-    "prod",
-    "cumsum",
-    "argsort",
-    "sort",
+    *("sum", "mean", "max", "min", "std", "var", "argmax", "argmin", "any", "all", "prod", "cumsum", "argsort", "sort"),
     "median",
 )
 KEEPING = ("sum", "mean", "max", "min", "std", "var", "any", "all", "prod", "norm", "median")
@@ -205,6 +193,12 @@ def range_wrong(site: Site) -> Iterator[Made]:
         yield site.make(one, "`{old}` counts from 0, and has to count from 1")
     elif len(node.args) == 2:
         yield site.make(replaced(node, args=[end]), "`{old}` has to begin at 0", rank=USUAL)
+    if called(node) == "range" and len(node.args) == 1 and isinstance(site.parent, ast.For):
+        for each in walk(site.parent) if site.context.error == "IndexError" else ():
+            if isinstance(each, ast.Subscript) and is_equal(each.slice, site.parent.target):
+                new = written("range(min(END, len(HELD)))", END=end, HELD=each.value)
+                says = f"`{{old}}` goes on behind the end of `{site.show(each.value)}`"
+                yield site.make(new, says, adds=True)
     if called(node) == "range":
         new = ast.Call(ast.Name("reversed", Load), [node], [])
         yield site.make(new, "`{old}` runs forwards, and has to run backwards", rank=USUAL)
@@ -258,9 +252,12 @@ def key_missing(site: Site) -> Iterator[Made]:
             else "the key in `{old}` orders the elements otherwise than needed"
         )
         yield site.make(replaced(node, keywords=[*others, key]), says, adds="key" not in given)
+        if "reverse" in given:
+            says = "`{old}` turns all of its order round, and only a part of it has to be"
+            yield site.make(replaced(node, keywords=[key]), says, rank=USUAL)
 
 
-@edit("element-converted", ast.Name, ast.Subscript, ast.Call, rank=UNUSUAL)
+@edit("element-converted", ast.Name, ast.Subscript, ast.Call, ast.BinOp, rank=UNUSUAL)
 def converted(site: Site) -> Iterator[Made]:
     """Yield a value converted: to a number, a text, a list, lower case."""
     value = site.value()
@@ -272,11 +269,14 @@ def converted(site: Site) -> Iterator[Made]:
                 new = ast.Call(ast.Attribute(site.node, method, Load), [], [])
                 yield site.make(new, f"`.{method}()` of `{{old}}` is needed", adds=True)
     forms = {
-        "number": ("int", "str", "float", "round", "abs"),
+        "number": ("int", "str", "float", "round", "abs", "chr"),
         "text": ("int", "float", "len"),
         "sequence": ("len", "sorted", "set", "sum", "max", "list", "tuple"),
         "dict": ("len",),
     }
+    if value.kind == "number" and isinstance(site.parent, (ast.For, ast.comprehension)):
+        new = ast.Call(ast.Name("range", Load), [site.node], [])
+        yield site.make(new, "`{old}` is a number, and a loop needs what it can go over", adds=True, rank=LIKELY)
     for name in forms.get(value.kind, ()):
         if called(site.node) != name and called(site.parent) != name:
             is_usual = name == "set" and called(site.parent) in ("sorted", "len", "list", "sum")

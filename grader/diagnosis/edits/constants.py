@@ -52,6 +52,16 @@ def number_wrong(site: Site) -> Iterator[Made]:
         yield site.make(number(other), OTHER, rank=USUAL if near else UNUSUAL)
 
 
+@edit("answer-wrong", ast.Return, rank=UNUSUAL)
+def answer_wrong(site: Site) -> Iterator[Made]:
+    """Yield another answer of a case for which one is written out."""
+    value = site.node.value
+    if value is None or isinstance(value, ast.Constant) or ast.unparse(value) in ("[]", "-1", "{}"):
+        for text in ("-1", "0", "None", "[]", "''", "True", "False"):
+            new = ast.Return(ast.parse(text, mode="eval").body)
+            yield site.make([new], f"`{{old}}` gives another answer than is needed: `{text}`", f"Return `{text}`.")
+
+
 @edit("flag-inverted", ast.Constant, rank=LIKELY)
 def flag_inverted(site: Site) -> Iterator[Made]:
     """Yield the other truth value."""
@@ -62,7 +72,18 @@ def flag_inverted(site: Site) -> Iterator[Made]:
 @edit("text-wrong", ast.Constant, rank=UNUSUAL)
 def text_wrong(site: Site) -> Iterator[Made]:
     """Yield another text that the function compares with or puts in."""
-    if not isinstance(site.node.value, str) or isinstance(site.parent, (ast.JoinedStr, ast.Call)):
+    if not isinstance(site.node.value, str) or isinstance(site.parent, ast.JoinedStr):
+        return
+    own: dict[str, object] = {"None": None, "True": True, "False": False, "[]": []}
+    if site.node.value in own:
+        new = ast.parse(site.node.value, mode="eval").body
+        yield site.make(new, "`{old}` is a text, and `{new}` is needed", rank=LIKELY)
+    held = site.value(getattr(site.parent.func, "value", site.node)) if isinstance(site.parent, ast.Call) else None
+    if held is not None and held.kind == "text" and isinstance(held.value, str):  # what separates its parts
+        for sign in dict.fromkeys(each for each in held.value if not each.isalnum()):
+            if sign != site.node.value:
+                yield site.make(ast.Constant(sign), OTHER, rank=LIKELY)
+    if isinstance(site.parent, ast.Call):
         return
     nodes = [each for each in ast.walk(site.definition) if isinstance(each, ast.Constant)]
     texts = dict.fromkeys(each.value for each in nodes if isinstance(each.value, str))
@@ -125,7 +146,7 @@ def name_for_number(site: Site) -> Iterator[Made]:
             yield site.make(number(float(each) if value.dtype == "f" else each), OTHER)
 
 
-@edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, rank=USUAL)
+@edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp, rank=USUAL)
 def off_by_one(site: Site) -> Iterator[Made]:
     """Yield a whole number that is one more or one less."""
     value = site.value()

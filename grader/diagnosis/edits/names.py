@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import difflib
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
@@ -15,12 +17,14 @@ for _group in (
     ("sum", "mean"), ("max", "min"), ("maximum", "minimum"), ("argmax", "argmin"), ("zeros", "ones"),
     ("zeros_like", "ones_like"), ("triu", "tril"), ("sin", "cos", "tan"), ("any", "all"), ("floor", "ceil", "round"),
     ("cumsum", "cumprod"), ("exp", "exp2", "expm1"), ("log", "log2", "log10", "log1p"), ("logical_and", "logical_or"),
-    ("var", "std"), ("append", "extend"), ("sqrt", "square"), ("abs", "square"), ("mean", "median"), ("sum", "prod"),
+    ("var", "std"), ("append", "extend", "add"), ("keys", "items", "values"), ("sqrt", "square"), ("abs", "square"),
+    ("mean", "median"), ("sum", "prod"),
     ("row", "column"), ("tanh", "sin", "arctan"), ("outer", "inner", "dot"), ("uniform", "normal"), ("sum", "max"),
     ("vstack", "hstack"), ("stack", "concatenate"), ("repeat", "tile"), ("sort", "argsort"), ("upper", "lower"),
-    ("keys", "values"), ("split", "splitlines"), ("sinh", "tanh", "cosh"), ("multiply", "matmul"), ("add", "subtract"),
+    ("split", "splitlines"), ("sinh", "tanh", "cosh"), ("multiply", "matmul"), ("add", "subtract"),
     ("argsort", "argmax"), ("startswith", "endswith"), ("index", "find"), ("lstrip", "rstrip", "strip"),
-    ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float"), ("union", "intersection"),
+    ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float", "len"),
+    ("union", "intersection"),
     ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"),
 ):  # fmt: skip
     for _one in _group:
@@ -28,6 +32,8 @@ for _group in (
 SEPARATE = {"sorted", "len", "int", "float", "sum", "max", "min", "any", "all", "abs", "round"}  # built-in functions
 CONFUSED = "`{old}` is used where `{new}` is needed"
 MOST_KEYS = 12
+BY_KIND = {"str": "text", "list": "list", "dict": "dict", "set": "set"}
+METHODS = {word: [name for name in dir(getattr(builtins, kind)) if name[0] != "_"] for kind, word in BY_KIND.items()}
 
 
 @edit("name-confused", ast.Name, rank=USUAL)
@@ -44,10 +50,10 @@ def name_confused(site: Site) -> Iterator[Made]:
         is_mixed = value.is_numeric and other.is_numeric and not value.is_alike(other)  # a loop's entry for the whole
         if is_mixed:
             yield site.make(ast.Name(name, Load), CONFUSED, rank=UNUSUAL)
-        if name == node.id or not value.is_alike(other) or value.is_same(other):
+        is_key = isinstance(site.parent, ast.Compare) and isinstance(site.parent.ops[0], (ast.In, ast.NotIn))
+        if name == node.id or not (value.is_alike(other) or is_key) or value.is_same(other):
             continue
         is_near = name in site.unread or name not in known or value.shape == other.shape
-        is_key = isinstance(site.parent, ast.Compare) and isinstance(site.parent.ops[0], (ast.In, ast.NotIn))
         yield site.make(ast.Name(name, Load), CONFUSED, rank=LIKELY if is_near and not is_key else USUAL)
 
 
@@ -122,6 +128,17 @@ def key_confused(site: Site) -> Iterator[Made]:
             yield site.make(alike, CONFUSED, rank=UNUSUAL)
 
 
+@edit("attribute-misspelled", ast.Attribute, rank=LIKELY)
+def attribute_misspelled(site: Site) -> Iterator[Made]:
+    """Yield a method of Python's whose name is much like one that does not exist."""
+    value = site.value(site.node.value)
+    kind = BY_KIND.get(value.name if value is not None else "")
+    if kind is not None and site.is_raised("AttributeError") and site.node.attr not in METHODS[kind]:
+        for other in difflib.get_close_matches(site.node.attr, METHODS[kind], 3):
+            new = replaced(site.node, attr=other)
+            yield site.make(new, f"a {kind} has no method `{site.node.attr}`", f"Write `.{other}`.")
+
+
 @edit("function-confused", ast.Name, ast.Attribute, rank=LIKELY)
 def function_confused(site: Site) -> Iterator[Made]:
     """Yield `np.sum` for `np.mean`, and another function of the module that takes as many arguments."""
@@ -172,7 +189,7 @@ def result_confused(site: Site) -> Iterator[Made]:
             yield site.make(new, says, rank=LIKELY if name not in loads else UNUSUAL)
 
 
-@edit("call-missing-on-name", ast.Name, rank=USUAL)
+@edit("call-missing-on-name", ast.Name, ast.Attribute, rank=USUAL)
 def uncalled(site: Site) -> Iterator[Made]:
     """Yield the call of a function or method that is named and not called."""
     value = site.value()

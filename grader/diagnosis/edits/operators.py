@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in
+from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
@@ -26,16 +26,11 @@ COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.NotEq), ast.LtE: (ast.Lt, ast.Gt, ast.GtE),
     ast.Gt: (ast.GtE, ast.Lt, ast.LtE, ast.NotEq),
     ast.GtE: (ast.Gt, ast.Lt, ast.LtE), ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
-    ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+    ast.NotEq: (ast.Eq,), ast.Is: (ast.Eq, ast.IsNot),
+    ast.IsNot: (ast.NotEq, ast.Is), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip
 LIKELIEST = {
-    (ast.Lt, ast.LtE),
-    (ast.LtE, ast.Lt),
-    (ast.Gt, ast.GtE),
-    (ast.GtE, ast.Gt),
-    (ast.Lt, ast.Gt),
-    (ast.Gt, ast.Lt),
+    *((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt), (ast.Lt, ast.Gt), (ast.Gt, ast.Lt)),
 }
 FIRST = {
     (ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Div), (ast.Div, ast.Mult), (ast.Div, ast.FloorDiv),
@@ -83,6 +78,8 @@ def not_accumulated(site: Site) -> Iterator[Made]:
     node = site.node
     if len(node.targets) != 1 or not isinstance(node.targets[0], (ast.Name, ast.Subscript, ast.Attribute)):
         return
+    if isinstance(getattr(node.value, "value", 0), bool):
+        return
     is_inside = site.is_in_loop
     for operator, rank in ((ast.Add(), USUAL if is_inside else UNUSUAL), (ast.Mult(), UNUSUAL), (ast.Sub(), RARE)):
         sign = SIGNS[type(operator)]
@@ -97,7 +94,9 @@ def not_accumulated(site: Site) -> Iterator[Made]:
 def operands_swapped(site: Site) -> Iterator[Made]:
     """Yield `b - a` for `a - b`."""
     node = site.node
-    if isinstance(node.op, ORDERED):
+    value = site.value()
+    is_joined = isinstance(node.op, ast.Add) and value is not None and value.kind in ("sequence", "text")
+    if isinstance(node.op, ORDERED) or is_joined:
         new = replaced(node, left=node.right, right=node.left)
         yield site.make(new, "the operands of `{old}` are in the wrong order")
 
@@ -160,6 +159,12 @@ def boolean_confused(site: Site) -> Iterator[Made]:
     own = "and" if isinstance(node.op, ast.And) else "or"
     other = ast.Or() if own == "and" else ast.And()
     yield site.make(replaced(node, op=other), f"`{own}` is used in `{{old}}` where `{SIGNS[type(other)]}` is needed")
+    if len(node.values) > 2:
+        says = f"`{own}` joins all conditions of `{{old}}`, and some of them are joined by `{SIGNS[type(other)]}`"
+        *first, one, last = node.values
+        yield site.make(replaced(node, values=[*first, ast.BoolOp(other, [one, last])]), says, rank=USUAL)
+        one, last, *rest = node.values
+        yield site.make(replaced(node, values=[ast.BoolOp(other, [one, last]), *rest]), says, rank=USUAL)
     for place in range(len(node.values)):
         rest = [*node.values[:place], *node.values[place + 1 :]]
         new = rest[0] if len(rest) == 1 else replaced(node, values=rest)
@@ -176,6 +181,8 @@ def regrouped(site: Site) -> Iterator[Made]:
     if isinstance(node.left, ast.BinOp) and _matters(node.left.op, node.op):
         inner = ast.BinOp(node.left.right, node.op, node.right)
         yield site.make(ast.BinOp(node.left.left, node.left.op, inner), says)
+        first = ast.BinOp(node.left.left, node.op, node.right)
+        yield site.make(ast.BinOp(first, node.left.op, node.left.right), says)
         if isinstance(node.left.right, ast.BinOp):  # a + b / c * d: the last operand belongs with the first
             deep = node.left.right
             moved = ast.BinOp(deep.left, deep.op, ast.BinOp(deep.right, node.op, node.right))
@@ -236,6 +243,15 @@ def elements_swapped(site: Site) -> Iterator[Made]:
                 yield site.make(replaced(node, elts=elts), pair, rank=LIKELY if other == one + 1 else USUAL)
 
 
+@edit("targets-swapped", ast.For, ast.comprehension, rank=USUAL)
+def loop_targets_swapped(site: Site) -> Iterator[Made]:
+    """Yield a loop whose two names are swapped."""
+    target = site.node.target
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        new = replaced(target, elts=target.elts[::-1])
+        yield site.make(new, "the two names in `{old}` are swapped", "Write `{new}`.", old=target)
+
+
 @edit("targets-swapped", ast.Assign, rank=USUAL)
 def targets_swapped(site: Site) -> Iterator[Made]:
     """Yield an unpacking into two names that are swapped."""
@@ -246,6 +262,19 @@ def targets_swapped(site: Site) -> Iterator[Made]:
             elts[place], elts[place + 1] = elts[place + 1], elts[place]
             pair = f"`{ast.unparse(elts[place + 1])}` and `{ast.unparse(elts[place])}` are swapped in `{{old}}`"
             yield site.make([replaced(site.node, targets=[replaced(target, elts=elts)])], pair, "Swap the two names.")
+
+
+@edit("comparison-of-none", ast.Compare, rank=LIKELY)
+def comparison_of_none(site: Site) -> Iterator[Made]:
+    """Yield a comparison that is not made while one of its sides is None."""
+    node = site.node
+    if not site.is_raised("TypeError") or len(node.ops) != 1:
+        return
+    for each in (node.comparators[0], node.left):
+        if any(sample.kind == "none" for sample in site.context.trace.samples.get(id(each), ())):
+            says = f"`{site.show(each)}` may be None in `{{old}}`"
+            for form in ("EACH is None or TEST", "EACH is not None and TEST"):
+                yield site.make(written(form, EACH=each, TEST=node), says, "Write `{new}`.", adds=True)
 
 
 @edit("branches-swapped", ast.IfExp, rank=USUAL)

@@ -30,7 +30,7 @@ def entry_wrong(site: Site) -> Iterator[Made]:
     node = site.node
     own = number_in(node.slice)
     if own is not None and isinstance(own, int) and not _is_shape(node):
-        for other in (0, -1, 1, own + 1, own - 1):
+        for other in (0, -1, 1, own + 1, own - 1, -own - 1, -own):
             if other != own:
                 yield site.make(
                     replaced(node, slice=number(other)), f"entry {own} is used where entry {other} is needed"
@@ -46,6 +46,19 @@ def index_for_entry(site: Site) -> Iterator[Made]:
     is_kept = isinstance(site.parent, ast.Return) or called(site.parent) in ("append", "add")
     if is_kept and isinstance(node.slice, ast.Name) and isinstance(node.ctx, ast.Load):
         yield site.make(node.slice, "the entry `{old}` is given where its place `{new}` is needed")
+
+
+@edit("entry-for-index", ast.Name, rank=USUAL)
+def entry_for_index(site: Site) -> Iterator[Made]:
+    """Yield the entry at a place where the place is returned or kept."""
+    value, node = site.value(), site.node
+    is_kept = isinstance(site.parent, (ast.Return, ast.Compare)) or called(site.parent) in ("append", "add")
+    if value is None or value.kind != "number" or value.dtype != "i" or not is_kept:
+        return
+    for name, sample in list(site.names.items())[:MOST_NAMES]:
+        if sample.kind in ("sequence", "text") and node.id in site.loop_names:
+            new = ast.Subscript(ast.Name(name, Load), node, Load)
+            yield site.make(new, f"the place `{{old}}` is used where the entry of `{name}` is needed", adds=True)
 
 
 @edit("border-of-nothing", ast.Subscript, rank=SURE)
@@ -150,6 +163,9 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
                     rank=UNUSUAL,
                     adds=True,
                 )
+    if node.upper is None and isinstance(node.lower, ast.UnaryOp):
+        first = ast.Slice(None, node.lower.operand, node.step)
+        yield site.make(first, "`{old}` takes the last entries, and the first ones are needed", rank=LIKELY)
     if node.lower is not None and node.upper is None:
         yield site.make(
             ast.Slice(None, node.lower, node.step),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number
+from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, written
 from grader.diagnosis.module_text import BODIES, called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import walk
 
@@ -16,6 +16,7 @@ LOOPS = (ast.For, ast.While)
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 CHANGING = ("remove", "pop", "append", "insert", "extend", "clear", "add", "discard")
 GIVING_NONE = (*CHANGING, "sort", "reverse", "update", "append")
+MAKING = ("int", "float", "str", "sorted", "list", "set", "tuple", "round", "abs", "reversed")
 IN_PLACE = ("sort", "fill", "resize", "partition", "itemset", "put", "setflags")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.AnnAssign)
 
@@ -117,34 +118,27 @@ def line_inside_loop(site: Site) -> Iterator[Made]:
         if isinstance(first, ast.Assign):
             shorter = replaced(node, body=node.body[1:])
             says = f"`{first_line(first)}` begins anew in each round"
-            yield site.make([first, shorter], says, "Move it before the loop.", old=node, rank=LIKELY)
+            yield site.make([first, shorter], says, "Move it before the loop.", rank=LIKELY, at=first)
         shorter = replaced(node, body=node.body[:-1])
         says = f"`{first_line(last)}` runs in each round, and has to run once, behind the loop"
-        yield site.make(
-            [shorter, last], says, "Indent it less.", rank=LIKELY if isinstance(last, ast.Return) else USUAL
-        )
+        rank = LIKELY if isinstance(last, ast.Return) else USUAL
+        yield site.make([shorter, last], says, "Indent it less.", rank=rank, at=last)
     for each in node.body:
         inner = each.body if isinstance(each, (ast.If, *LOOPS)) else []
         if len(inner) > 1 or (len(inner) == 1 and isinstance(inner[-1], ast.Return)):
             last = inner[-1]
             rest = inner[:-1] or [ast.Pass()]
             says = f"`{first_line(last)}` runs too often: it stands one level too deep"
-            yield site.make([replaced(each, body=rest), last], says, "Indent it less.", old=each)
+            yield site.make([replaced(each, body=rest), last], says, "Indent it less.", old=each, at=last)
         orelse = getattr(each, "orelse", [])
         if orelse and isinstance(each, ast.If) and isinstance(orelse[-1], ast.Return):
             after = body_of(site, node)[place_of(body_of(site, node), node) + 1 :]
             if not after or isinstance(after[0], ast.Return):
                 says = f"`{first_line(orelse[-1])}` ends the loop in its first round"
                 behind = [] if after else [orelse[-1]]
-                yield site.make(
-                    [
-                        replaced(node, body=[replaced(e, orelse=orelse[:-1]) if e is each else e for e in node.body]),
-                        *behind,
-                    ],
-                    says,
-                    "Move it behind the loop.",
-                    rank=LIKELY,
-                )
+                body = [replaced(e, orelse=orelse[:-1]) if e is each else e for e in node.body]
+                new = [replaced(node, body=body), *behind]
+                yield site.make(new, says, "Move it behind the loop.", rank=LIKELY, at=orelse[-1])
 
 
 @edit("line-outside-loop", ast.For, ast.While, rank=USUAL)
@@ -175,7 +169,7 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
         if isinstance(other, (*SIMPLE, ast.If)):
             says = f"`{first_line(other)}` runs once, behind the loop, and has to run in each round"
             yield site.make(
-                [replaced(node, body=[*node.body, other])], says, "Indent it.", also=((other, [ast.Pass()]),)
+                [replaced(node, body=[*node.body, other])], says, "Indent it.", also=((other, [ast.Pass()]),), at=other
             )
             inner = node.body[-1]
             if isinstance(inner, (ast.If, *LOOPS)):
@@ -185,6 +179,7 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
                     says,
                     "Indent it.",
                     also=((other, [ast.Pass()]),),
+                    at=other,
                     rank=UNUSUAL,
                 )
 
@@ -205,9 +200,23 @@ def return_missing(site: Site) -> Iterator[Made]:
     ]
     for name in dict.fromkeys([*targets, *reversed(names)]):
         says = "the function ends without a `return`"
-        yield site.make([last, ast.Return(ast.Name(name, Load))], says, f"Return `{name}`.", old=last, adds=True)
+        yield site.make(
+            [last, ast.Return(ast.Name(name, Load))], says, f"Return `{name}`.", old=last, adds=True, at=_end_of(last)
+        )
+    for value in (number(-1), number(0), ast.Constant(True), ast.Constant(False), ast.List([], Load)):
+        says = "the function may end without a `return`"
+        new = [last, ast.Return(value)]
+        yield site.make(
+            new, says, f"Return `{ast.unparse(value)}` there.", old=last, adds=True, rank=USUAL, at=_end_of(last)
+        )
     if isinstance(last, ast.Expr):
         yield site.make([ast.Return(last.value)], "`{old}` computes the result and does not return it", old=last)
+
+
+def _end_of(statement: ast.stmt) -> ast.stmt:
+    """Return the last statement within one."""
+    body = getattr(statement, "orelse", None) or getattr(statement, "body", None)
+    return _end_of(body[-1]) if body else statement
 
 
 @edit("leaving-confused", ast.Break, ast.Continue, ast.Return, rank=USUAL)
@@ -249,6 +258,8 @@ def start_wrong(site: Site) -> Iterator[Made]:
         for other, sample in site.names.items():
             if sample.kind in ("sequence", "array"):
                 forms.append(ast.Subscript(ast.Name(other, Load), number(0), Load))
+    elif ast.unparse(node.value) in ("[]", "''", "{}", "set()"):
+        forms += [number(0), ast.Constant(""), ast.List([], Load)]
     elif value is not None and value.kind == "array" and value.is_real:
         forms += [ast.BinOp(node.value, ast.Mult(), number(0.0))]
     for form in forms:
@@ -288,6 +299,10 @@ def branch_separate(site: Site) -> Iterator[Made]:
         yield site.make(
             [replaced(node, orelse=[following])], says, "Write `elif`.", also=((following, [ast.Pass()]),), rank=USUAL
         )
+    if isinstance(following, SIMPLE) and not node.orelse:
+        says = f"`{first_line(following)}` also runs where `{site.show(node.test)}` holds"
+        new = [replaced(node, orelse=[following])]
+        yield site.make(new, says, "Put it below `else:`.", also=((following, [ast.Pass()]),), at=following, rank=USUAL)
     if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         says = f"`elif {ast.unparse(node.orelse[0].test)}` is not looked at where `{ast.unparse(node.test)}` holds"
         yield site.make([replaced(node, orelse=[]), node.orelse[0]], says, "Write `if`.", rank=USUAL)
@@ -305,6 +320,21 @@ def line_likewise(site: Site) -> Iterator[Made]:
         if ast.dump(changed) != ast.dump(node) and stored(changed) <= stored(site.definition):
             says = f"there is no line for `{new}` beside `{first_line(node)}`"
             yield site.make([node, changed], says, f"Add `{first_line(changed)}`.", adds=True)
+
+
+@edit("line-likewise", ast.AugAssign, rank=USUAL)
+def counterpart_missing(site: Site) -> Iterator[Made]:
+    """Yield a line more that moves the other name of a loop's condition, which stays what it is: the right end."""
+    node = site.node
+    loop = site.loops[0] if site.loops else None
+    if not isinstance(loop, ast.While) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    for name in sorted(loaded(loop.test) - stored(loop) - {getattr(node.target, "id", "")}):
+        for operator in (ast.Sub(), ast.Add()):
+            line = ast.AugAssign(ast.Name(name, ast.Store()), operator, node.value)
+            sign = "-" if isinstance(operator, ast.Sub) else "+"
+            says = f"`{name}` stays what it is in the loop, beside `{{line}}`"
+            yield site.make([node, line], says, f"Add `{name} {sign}= {ast.unparse(node.value)}`.", adds=True)
 
 
 @edit("value-likewise", ast.Assign, rank=USUAL)
@@ -416,6 +446,82 @@ def changed_while_iterated(site: Site) -> Iterator[Made]:
 
 
 @edit("result-dropped", ast.Expr, rank=SURE)
+def own_result_dropped(site: Site) -> Iterator[Made]:
+    """Yield what is done with the result of a function of one's own that is called and not used."""
+    call = site.node.value
+    own = site.module.functions.get(getattr(call.func, "id", "")) if isinstance(call, ast.Call) else None
+    if own is None or not any(isinstance(each, ast.Return) and each.value is not None for each in walk(own)):
+        return
+    says = "`{old}` gives a result back, and nothing is done with it"
+    for name in sorted(stored(site.definition) - set(site.loop_names)):
+        held, target = ast.Name(name, Load), ast.Name(name, ast.Store())
+        yield site.make([ast.AugAssign(target, ast.Add(), call)], says, "Write `{new}`.")
+        for put in ("append", "add"):
+            yield site.make([ast.Expr(ast.Call(ast.Attribute(held, put, Load), [call], []))], says, "Write `{new}`.")
+        yield site.make([ast.Assign([target], call)], says, "Write `{new}`.")
+    yield site.make([ast.Return(call)], says, "Write `return` before it.")
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
+def conversion_dropped(site: Site) -> Iterator[Made]:
+    """Yield what holds a value set to another form of it, which is made and not kept."""
+    call = site.node.value
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") not in MAKING or not call.args:
+        return
+    held = call.args[0]
+    if isinstance(held, (ast.Name, ast.Subscript)):
+        says = f"`{{old}}` makes a new value and leaves `{site.show(held)}` as it is"
+        fix = f"Write `{ast.unparse(held)} = {ast.unparse(call)}`."
+        yield site.make([ast.Assign([replaced(held, ctx=ast.Store())], call)], says, fix)
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
+def sorted_in_place(site: Site) -> Iterator[Made]:
+    """Yield a name set to a sorted list, where what it holds cannot be sorted in place."""
+    call = site.node.value
+    held = getattr(getattr(call, "func", None), "value", None)
+    if isinstance(held, ast.Name) and called(call) == "sort" and site.is_raised("AttributeError"):
+        new = ast.Call(ast.Name("sorted", Load), [held, *call.args], call.keywords)
+        says = f"what `{held.id}` holds has no method `sort`"
+        fix = f"Write `{held.id} = {ast.unparse(new)}`."
+        yield site.make([ast.Assign([ast.Name(held.id, ast.Store())], new)], says, fix)
+
+
+@edit("text-appended", ast.Expr, rank=SURE)
+def text_appended(site: Site) -> Iterator[Made]:
+    """Yield a text that something is added to, where it is taken for a list."""
+    call = site.node.value
+    target = getattr(getattr(call, "func", None), "value", None)
+    if (
+        isinstance(target, ast.Name)
+        and site.is_raised("AttributeError")
+        and called(call) in ("append", "add", "extend")
+    ):
+        new = ast.AugAssign(ast.Name(target.id, ast.Store()), ast.Add(), call.args[0])
+        says = f"`{target.id}` is a text, to which nothing is appended in place"
+        yield site.make([new], says, f"Write `{target.id} += {ast.unparse(call.args[0])}`.")
+
+
+@edit("argument-overwritten", ast.Assign, rank=SURE)
+def argument_overwritten(site: Site) -> Iterator[Made]:
+    """Yield an argument as it is given, or brought into range, where a number or an empty list replaces it."""
+    name = getattr(site.node.targets[0], "id", "")
+    is_empty = ast.unparse(site.node.value) in ("[]", "{}", "()")
+    reads = [each for each in walk(site.definition) if isinstance(each, ast.Name) and each.id == name]
+    reads = [each for each in reads if isinstance(each.ctx, ast.Load) and each.lineno <= site.node.lineno]
+    is_constant = isinstance(site.node.value, ast.Constant) or is_empty
+    if name not in parameters(site.definition) or not is_constant or reads or site.statement is not site.node:
+        return
+    says = f"`{{line}}` replaces the argument `{name}`, so that what is given does not count"
+    yield site.make([ast.Pass()], says, "Leave it out.")
+    for other, sample in site.names.items():
+        if sample.kind in ("sequence", "text") and other != name:
+            for form in ("NAME % len(HELD)", "min(NAME, len(HELD))"):
+                value = written(form, NAME=ast.Name(name, Load), HELD=ast.Name(other, Load))
+                yield site.make([replaced(site.node, value=value)], says, "Write `{new}`.")
+
+
+@edit("result-dropped", ast.Expr, rank=SURE)
 def result_dropped(site: Site) -> Iterator[Made]:
     """Yield a name set to what a method gives back that changes nothing by itself."""
     call = site.node.value
@@ -436,7 +542,12 @@ def result_of_nothing(site: Site) -> Iterator[Made]:
     is_method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and called(call) in GIVING_NONE
     if is_method and value is not None and value.kind == "none":
         says = f"`.{called(call)}(…)` changes its object and gives None back, which `{{line}}` keeps"
-        yield site.make([ast.Expr(call)], says, "Write the call alone: `{new}`.")
+        if isinstance(call.func.value, ast.Call):  # what it sorts has no name
+            inner = [call.func.value, *call.args]
+            new = ast.Call(ast.Name("sorted", Load), inner, call.keywords)
+            yield site.make(new, says, "Write `{new}`.", old=call)
+        else:
+            yield site.make([ast.Expr(call)], says, "Write the call alone: `{new}`.")
 
 
 @edit("entry-reset", ast.Assign, rank=USUAL)
@@ -496,4 +607,4 @@ def default_shared(site: Site) -> Iterator[Made]:
             anew = ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], [])
             says = f"`{name}={ast.unparse(value)}` is made once, so that every call goes on with the same one"
             fix = f"Write `{name}=None`, and begin with `{ast.unparse(value)}` where it is None."
-            yield site.make([anew, first], says, fix, old=first, adds=True)
+            yield site.make([anew, first], says, fix, old=first, adds=True, at=value)

@@ -287,6 +287,10 @@ def own_step_missing(site: Site) -> Iterator[Made]:
         ):
             new = ast.Call(ast.Name(name, Load), [site.node], [])
             yield site.make(new, f"`{name}` of `{{old}}` is needed", adds=True)
+        elif name == site.function and value.kind == "sequence" and site.is_in_loop and called(site.parent) != name:
+            new = ast.Call(ast.Name(name, Load), [site.node], [])
+            says = f"what `{{old}}` holds may hold more of its sort, and `{name}` of it is needed"
+            yield site.make(new, says, adds=True, rank=USUAL)
     for name, sample in site.names.items():
         if sample.kind == "function" and name != root_name(site.node) and called(site.node) != name:
             yield site.make(
