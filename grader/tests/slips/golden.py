@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 
 from grader.authoring.cases import Case, Result
@@ -31,12 +30,7 @@ def told(result: Result, slip: Slip) -> Told:
     assert result.verdict is not None
     row = next(row for row in result.verdict.criteria if row.id == slip.row)
     found = [each.diagnosis for each in row.failures if each.diagnosis is not None]
-    return [list(each) for each in sorted({(_id(each.mistake), each.function, each.line) for each in found})]
-
-
-def _id(mistake: str) -> str:
-    """Return a cause's id without the digits that tell two causes of one sort apart."""
-    return re.sub(r"-[0-9a-f]{8}$", "", mistake)
+    return [list(each) for each in sorted({(each.cause, each.function, each.line) for each in found})]
 
 
 def all_slips(stage: str) -> list[Slip]:
