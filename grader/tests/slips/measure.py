@@ -25,9 +25,10 @@ from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, solution_of,
 from grader.tests.slips.golden import Told, graded, read_golden
 from grader.tests.support.places import ROOT
 
-ELSEWHERE, FUNCTION, KNOWN, SHOWN, LINE = PLACES = (
+ELSEWHERE, FUNCTION, KNOWN_BESIDE, KNOWN, SHOWN, LINE = PLACES = (
     "elsewhere",
     "in their function",
+    "by a known mistake in another line",
     "by a known mistake",
     "by what the answer shows",
     "at their own line",
@@ -42,7 +43,8 @@ def place_of(slip: Slip, right: str, told: Told, stage: Stage) -> str:
     places = {SILENT}
     for id, function, line in told:
         if id in replaced:
-            places.add(KNOWN if replaced[id] in change.functions else ELSEWHERE)
+            is_there = line in change.lines or not line
+            places.add(ELSEWHERE if replaced[id] not in change.functions else KNOWN if is_there else KNOWN_BESIDE)
         elif id in OBVIOUS:
             places.add(SHOWN)
         else:
@@ -101,7 +103,7 @@ def counted(places: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Print a line for each stage and, with -v, each slip that is told elsewhere or not at all."""
+    """Print a line for each stage and, with -v, each slip that is told in another line or not at all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", help="all that have slips, where none is named")
     parser.add_argument("--holdout", action="store_true", help="measure the slips that nothing was made to fit")
@@ -121,7 +123,7 @@ def main() -> None:
             )
             for slip in slips if options.verbose else ():
                 place, told = found.get(slip.id, ("", ()))
-                if place in (ELSEWHERE, FUNCTION, SILENT):
+                if place in (ELSEWHERE, FUNCTION, KNOWN_BESIDE, SILENT):
                     print(f"  {place} {slip.id}: {slip.what} {told or ''}")
     print(f"{len(every)} slips; {counted(every)}")
 

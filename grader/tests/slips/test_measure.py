@@ -16,6 +16,7 @@ from grader.tests.slips.measure import (
     ELSEWHERE,
     FUNCTION,
     KNOWN,
+    KNOWN_BESIDE,
     LINE,
     SHOWN,
     SILENT,
@@ -53,10 +54,11 @@ def test_slips_are_told_where_they_are() -> None:
         ((("term-missing", "matmul", 60),), ELSEWHERE),
         (((MISSING, "", 0),), SHOWN),
         ((("elementwise-product-without-sum", "dot_product", 0),), KNOWN),
+        ((("elementwise-product-without-sum", "dot_product", 20),), KNOWN_BESIDE),
         ((("table-of-sums", "outer_product", 0),), ELSEWHERE),
         ((("term-missing", "dot_product", 21), ("term-missing", "dot_product", 20)), FUNCTION),
     ],
-    ids=["silent", "line", "function", "elsewhere", "shown", "known", "another", "two"],
+    ids=["silent", "line", "function", "elsewhere", "shown", "known", "known beside", "another", "two"],
 )
 def test_the_place_in_which_a_slip_is_told(told: Told, place: str) -> None:
     """The slip returns v * w in line 21 of dot_product, where the sum belongs."""
