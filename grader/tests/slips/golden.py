@@ -59,14 +59,13 @@ def _shown(told: Told) -> str:
     return ", ".join(f"{id} ({function or '-'}, line {line})" for id, function, line in told) or "nothing"
 
 
-def told(result: Result, slip: Slip) -> Told | None:
-    """Return the causes that a slip's row is told; None where the search was cut short, on a busy machine."""
+def told(result: Result, slip: Slip) -> Told | str:
+    """Return the causes that a slip's row is told, or why the search came to no end: on a busy machine it may not."""
     assert result.verdict is not None
     row = next(row for row in result.verdict.criteria if row.id == slip.row)
-    if any(each.diagnosis is None and each.unexplained.startswith(SEARCH) for each in row.failures):
-        return None
     found = [each.diagnosis for each in row.failures if each.diagnosis is not None]
-    return tuple(sorted({(each.cause, each.function, each.line) for each in found}))
+    reasons = [each.unexplained for each in row.failures if each.unexplained.startswith(SEARCH)]
+    return reasons[0] if reasons else tuple(sorted({(each.cause, each.function, each.line) for each in found}))
 
 
 def all_slips(stage: str) -> list[Slip]:
@@ -79,8 +78,8 @@ def all_slips(stage: str) -> list[Slip]:
     ]
 
 
-def graded(slips: Iterable[Slip], executor: Executor) -> Iterator[tuple[Slip, Told | None]]:
-    """Grade slips and yield each with what it is told, as they come."""
+def graded(slips: Iterable[Slip], executor: Executor) -> Iterator[tuple[Slip, Told | str]]:
+    """Grade slips and yield each with what it is told, or why that is not known, as they come."""
     known = {f"slips/{slip.id}": slip for slip in slips}
     cases = [Case(name, slip.stage, slip.source, SEED) for name, slip in known.items()]
     for result in results(executor, cases):
@@ -105,8 +104,8 @@ def main() -> None:
     is_same = len(golden) == len(before)
     with workers(load_course(ROOT), options.workers) as executor:
         for slip, now in graded(chosen, executor):
-            if now is None:
-                print(f"{stage} {slip.id}: {SEARCH} was cut short; grade it again", flush=True)
+            if isinstance(now, str):
+                print(f"{stage} {slip.id}: {now}", flush=True)
             elif said := difference(slip, golden.get(slip.id), now):
                 print(f"{stage} {slip.id}: {golden.get(slip.id)} -> {now}" if options.write else said, flush=True)
                 golden[slip.id] = now

@@ -78,12 +78,12 @@ def rows_that_need(needed: str, stage: Stage) -> set[str]:
 def told_half_written(slips: Iterable[Slip], stage: Stage, executor: Executor) -> dict[str, tuple[str, Told]]:
     """Grade slips where later functions are to be written; return where each is told, and what.
 
-    Those of which the search was cut short are left out.
+    Those of which the search came to no end are left out.
     """
     halves = {slip.id: (slip, half_written(slip, stage)) for slip in slips}
     found = {}
     for half, told in graded([half for _, half in halves.values()], executor):
-        if told is not None:
+        if not isinstance(told, str):
             right = half_written(replace(halves[half.id][0], source=solution_of(stage.id)), stage).source
             found[half.id] = place_of(half, right, told, stage), told
     return found
