@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from grader.course.answers import load_mistakes, reference_source
 from grader.course.mutants import BODIES, reach
 from grader.course.stage import Stage
 
@@ -63,8 +64,23 @@ def _statements(node: ast.AST, function: str) -> Iterator[tuple[int, int, str]]:
 def _names_of(function: str, text: str, stage: Stage) -> set[str]:
     parts = function.split(".")
     names = {".".join(parts[: place + 1]) for place in range(len(parts))} | {function.removesuffix(".__init__")}
-    if not any(name in row.functions for row in stage.criteria for name in names):
-        reached = reach(text)
-        rows = (name for row in stage.criteria for name in row.functions)
-        names |= {name for name in rows if function.partition(".")[0] in reached(name)}
-    return names
+    return names | _callers(names, function, text, stage)
+
+
+def replaced_by(stage: Stage) -> dict[str, frozenset[str]]:
+    """Return by id what each known mistake replaces; of a helper that no row names, what calls it in the reference."""
+    text = reference_source(stage)
+    names = {each.id: each.replaces for each in load_mistakes(stage)}
+    return {
+        id: frozenset({name} | _callers({name, name.partition(".")[0]}, name, text, stage))
+        for id, name in names.items()
+    }
+
+
+def _callers(names: set[str], function: str, text: str, stage: Stage) -> set[str]:
+    """Return the functions of rows that come to use one; none where a row names it."""
+    rows = {name for row in stage.criteria for name in row.functions}
+    if names & rows:
+        return set()
+    reached = reach(text)
+    return {name for name in rows if function.partition(".")[0] in reached(name)}

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring import cases, proof
-from grader.authoring.changed_lines import Change, change_of
-from grader.course.answers import load_mistakes
+from grader.authoring.changed_lines import Change, change_of, replaced_by
 from grader.course.mutants import Mutant, mutants, plain
 from grader.course.stage import Course, Stage
 from grader.criterion import CriterionResult
@@ -166,12 +165,12 @@ def judged(stage: Stage, change: Change, verdict: Verdict) -> Told:
 
 
 def _states(stage: Stage, change: Change, causes: Iterable[Diagnosis]) -> set[str]:
-    replaced = {each.id: each.replaces for each in load_mistakes(stage)}
+    replaced = replaced_by(stage)
     rows = {row.id: set(row.functions) for row in stage.criteria}
     states = set()
     for each in causes:
         if each.declared:
-            states.add(RIGHT if replaced[each.mistake] in change.functions else FALSE)
+            states.add(RIGHT if replaced[each.mistake] & change.functions else FALSE)
         elif each.mistake in OBVIOUS and not each.function:  # it is about an answer, and has no line
             states.add(RIGHT if rows[each.criterion] & change.functions else FALSE)
         elif each.line in change.lines:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.changed_lines import change_of
+from grader.authoring.changed_lines import change_of, replaced_by
 from grader.course.manifest import load_course
 from grader.tests.courses.conftest import WORDS
+from grader.tests.support.places import ROOT
 
 STAGE = load_course(WORDS).find("s01")
 RIGHT = """\
@@ -65,3 +66,9 @@ def test_the_lines_of_the_statements_that_differ(was: str, now: str, lines: set[
 def test_the_functions_by_which_a_change_may_be_told(was: str, now: str, functions: set[str]) -> None:
     assert RIGHT.count(was) == 1
     assert change_of(RIGHT, RIGHT.replace(was, now), STAGE).functions == functions
+
+
+def test_a_known_mistake_in_a_helper_of_the_reference_is_one_of_what_calls_it() -> None:
+    replaced = replaced_by(load_course(ROOT).find("s03"))
+    assert replaced["product-of-derivatives"] == {"Dual.__mul__"}
+    assert replaced["chain-rule-forgotten"] >= {"_chained", "sin", "tanh"}

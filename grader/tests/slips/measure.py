@@ -15,9 +15,8 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from grader.authoring.changed_lines import change_of
+from grader.authoring.changed_lines import change_of, replaced_by
 from grader.authoring.proof import workers
-from grader.course.answers import load_mistakes
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.diagnosis.obvious import OBVIOUS
@@ -39,12 +38,13 @@ SILENT = "silent"
 def place_of(slip: Slip, right: str, told: Told, stage: Stage) -> str:
     """Return where a slip of a right module is told; of several causes the one that is furthest from it counts."""
     change = change_of(right, slip.source, stage)
-    replaced = {each.id: each.replaces for each in load_mistakes(stage)}
+    replaced = replaced_by(stage)
     places = {SILENT}
     for id, function, line in told:
         if id in replaced:
             is_there = line in change.lines or not line
-            places.add(ELSEWHERE if replaced[id] not in change.functions else KNOWN if is_there else KNOWN_BESIDE)
+            is_here = bool(replaced[id] & change.functions)
+            places.add(ELSEWHERE if not is_here else KNOWN if is_there else KNOWN_BESIDE)
         elif id in OBVIOUS:
             places.add(SHOWN)
         else:
