@@ -131,6 +131,7 @@ class Failure:
     help: str = ""  # what an exception means here
     gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
     pattern: str = ""  # the line of the message that says what its numbers look like
+    undecided: tuple[str, ...] = ()  # ids of known mistakes that explain it equally well: for authors alone
 
 
 @dataclass(frozen=True)

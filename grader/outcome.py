@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,20 @@ class Diagnosis:
     declared: bool = False
     function: str = ""
     line: int = 0
+
+    @property
+    def cause(self) -> str:
+        """The id without the digits that tell two edits of one sort apart.
+
+        >>> Diagnosis("term-missing-0a1b2c3d", "total", "A term is missing.", "Add it.").cause
+        'term-missing'
+        """
+        return self.mistake if self.declared else re.sub(r"-[0-9a-f]{8}$", "", self.mistake)
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it was found as a change of the learner's own lines."""
+        return self.cause != self.mistake
 
 
 SEARCH = "the search for a cause"  # how the reason begins for which a search came to no end
@@ -86,7 +101,8 @@ class Outcome:
     called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
     help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave;
     pattern is the line of the message that says what its numbers look like;
-    calls holds, where a run is timed, each call of a test that passed.
+    calls holds, where a run is timed, each call of a test that passed;
+    undecided holds the ids of known mistakes that explain its answers equally well: none of them is named.
     """
 
     test: str
@@ -107,6 +123,7 @@ class Outcome:
     gradients: tuple[Gradient, ...] = ()
     pattern: str = ""
     calls: tuple[Call, ...] = ()
+    undecided: tuple[str, ...] = ()
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

@@ -217,4 +217,5 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
     told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
-    return replace(told, kind=outcome.kind, help=outcome.help, gradients=outcome.gradients, pattern=outcome.pattern)
+    more = replace(told, kind=outcome.kind, help=outcome.help, gradients=outcome.gradients, pattern=outcome.pattern)
+    return replace(more, undecided=outcome.undecided)

@@ -25,7 +25,8 @@ class Case:
 
     first_failure holds the rows to try first, where the first test that the module does not pass is all that is
     wanted; tests the only ones that can tell, in the order to try them, and call_seconds what a call may take at most.
-    withheld is the alternative that the diagnosis does not see. A module that is meant to be right may be run without
+    withheld are the alternatives that the diagnosis does not see, pool holds texts of right modules of which it sees
+    the values alone. A module that is meant to be right may be run without
     a worker.
     """
 
@@ -38,7 +39,8 @@ class Case:
     first_failure: tuple[str, ...] | None = None
     tests: tuple[str, ...] | None = None
     call_seconds: float = MUTANT_CALL_SECONDS
-    withheld: str = ""
+    withheld: tuple[str, ...] = ()
+    pool: tuple[bytes, ...] = ()
     worker: bool = True
 
 

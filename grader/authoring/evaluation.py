@@ -12,13 +12,11 @@ from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.course.table import listed
-from grader.criterion import counts_of
-from grader.diagnosis.obvious import OBVIOUS
-from grader.outcome import KINDS, Diagnosis, Outcome
+from grader.criterion import Failure, counts_of
+from grader.outcome import KINDS, Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
-BESIDE = ("slip", "repair", "located")  # how the ids begin of what is told beside known mistakes
 KEPT = 150  # characters of a long message at either end
 
 
@@ -189,39 +187,39 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
 
 
 def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
-    names = _names(mistake, _verdict(result))
-    if names == {mistake.id}:
+    failures = _failures(mistake, _verdict(result))
+    told = [each.diagnosis for each in failures if each.diagnosis is not None]
+    others = {each.mistake for each in told if each.declared} - {mistake.id}
+    edits = {f"{each.cause} in line {each.line}" for each in told if each.is_edit}
+    undecided = [set(each.undecided) for each in failures if each.undecided]
+    alike = set.intersection(*undecided) if undecided else set()
+    if others:
+        fix = f"add a test of {mistake.criterion} on which they differ"
+        yield f"is called {', '.join(sorted(others))}", fix
+    elif mistake.id in _names(mistake, _verdict(result)) and not edits:
         return
-    found = (_known(outcome.explains) for outcome in result.outcomes)
-    explained = [names for names in found if names]
-    shared = set.intersection(*explained) if explained else set()
-    if names - {mistake.id}:
-        others = ", ".join(sorted(names - {mistake.id}))
-        yield f"is called {others}", f"add a test of {mistake.criterion} on which they differ"
-    elif len(shared) > 1 and mistake.id in shared:
-        others = ", ".join(sorted(shared - {mistake.id}))
+    elif mistake.id in alike and len(alike) > 1:
         fix = f"add a test of {mistake.criterion} on which they differ, or keep one of them"
-        yield f"is ambiguous: {others} explains the same answers", fix
+        yield f"is ambiguous: {', '.join(sorted(alike - {mistake.id}))} explains the same answers", fix
+    elif edits:
+        fix = "see which failing calls of its function the mistake does not explain"
+        yield f"is told as an edit: {', '.join(sorted(edits))}", fix
     else:
         yield "is caught but not named", "see that replaying the failed test's calls gives the same answers again"
 
 
 def _names(mistake: Mistake, verdict: Verdict) -> set[str]:
-    """Return the known mistakes that a mistake's own row is told; of a row that waits, those of the others."""
+    """Return the ids of the known mistakes that stand for a mistake in a verdict."""
+    found = (failure.diagnosis for failure in _failures(mistake, verdict))
+    return {each.mistake for each in found if each is not None and each.declared}
+
+
+def _failures(mistake: Mistake, verdict: Verdict) -> list[Failure]:
+    """Return the failures of a mistake's own row; of a row that waits, those of the others."""
     own = [row for row in verdict.criteria if row.id == mistake.criterion]
     waits = any(row.status == "blocked" for row in own)
     rows = [row for row in verdict.criteria if row not in own] if waits else own
-    return _known(failure.diagnosis for row in rows for failure in row.failures if failure.diagnosis)
-
-
-def _known(told: Iterable[Diagnosis]) -> set[str]:
-    """Return the ids of mistakes that a course declares, without what is told of answers beside them.
-
-    A course may give one the name that something else is told by.
-    """
-    found = tuple(told)
-    beside = {each.mistake for each in found if each.mistake in OBVIOUS or each.mistake.startswith(BESIDE)}
-    return {each.mistake for each in found if each.declared or each.mistake not in beside}
+    return [failure for row in rows for failure in row.failures]
 
 
 def mutation(

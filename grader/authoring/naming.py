@@ -1,57 +1,72 @@
 """How many wrong modules are named rightly: mutants of a second solution, graded as a learner's would be.
 
-The second solution is an alternative of the stage, and the diagnosis does not see it: it knows the reference and the
-other alternatives alone. So what is measured is what a learner gets whose module is written in another way.
+The second solution is an alternative of the stage, and the diagnosis does not see it. So what is measured is what a
+learner gets whose module is written in another way: where the diagnosis knows the reference alone, where it knows the
+other alternatives too, and where it has their values alone, as a class's pool gives them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader.authoring import cases, proof
-from grader.authoring.likewords import names_change
-from grader.course.answers import load_mistakes
-from grader.course.mutants import Mutant, mutants, reach
+from grader.authoring.changed_lines import Change, change_of, replaced_by
+from grader.course.mutants import Mutant, mutants, plain
 from grader.course.stage import Course, Stage
+from grader.criterion import CriterionResult
+from grader.diagnosis.likeness import most_alike
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import Diagnosis
 from grader.verdict import Verdict
 
 SEED = 1000
+REFERENCE, ALTERNATIVES, POOL = WAYS = ("reference", "alternatives", "pool")
+RIGHT, NEAR, FALSE, UNNAMED = STATES = ("right", "in_function", "false", "unnamed")
+PASSED = "passed"
 OnResult = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
 class Told:
-    """What was told of one mutant; state is right, false or unnamed, or passed where no test failed."""
+    """What one mutant is told in one way, each cause once; state is one of STATES, or passed where no test failed."""
+
+    state: str
+    causes: tuple[Diagnosis, ...] = ()
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One mutant, the lines of its own text that the change stands in, and what it is told, by WAYS."""
 
     mutant: Mutant
-    state: str
-    sentences: tuple[str, ...]
+    lines: tuple[int, ...]
+    told: Mapping[str, Told]
 
 
 @dataclass(frozen=True)
 class Naming:
     """What came of one stage's sample: the name of the second solution, how many mutants it has, those graded.
 
-    solution is empty where the stage has no alternative.
+    solution is empty where the stage has no alternative; others is how many further alternatives there are.
     """
 
     stage: str
     solution: str
+    others: int
     mutants: int
-    told: tuple[Told, ...]
+    graded: tuple[Graded, ...]
 
-    def count(self, state: str) -> int:
-        """Return how many of the graded mutants are right, false, unnamed or passed."""
-        return sum(each.state == state for each in self.told)
+    def count(self, way: str, state: str) -> int:
+        """Return how many of the graded mutants are in a state where they are graded in a way."""
+        return sum(each.told[way].state == state for each in self.graded)
 
     @property
     def caught(self) -> int:
         """How many of the graded mutants a test caught."""
-        return len(self.told) - self.count("passed")
+        return len(self.graded) - self.count(REFERENCE, PASSED)
 
 
 def measured(
@@ -62,24 +77,36 @@ def measured(
     isolation: str = "auto",
     workers: int | None = None,
 ) -> list[Naming]:
-    """Grade at most so many mutants of each stage's second solution and say how many are named rightly."""
-    texts = {stage.id: _second(stage) for stage in stages}
-    made = {name: mutants(text) if text else [] for name, (_, text) in texts.items()}
+    """Grade at most so many mutants of each stage's second solution, in each way, and say what they are told."""
+    files = {stage.id: cases.alternative_files(stage) for stage in stages}
+    texts = {name: found[0].read_text(encoding="utf-8") if found else "" for name, found in files.items()}
+    made = {name: mutants(text) if text else [] for name, text in texts.items()}
     chosen = {name: _sample(each, most) for name, each in made.items()}
     total = sum(map(len, chosen.values()))
-    found: dict[str, list[Told]] = {stage.id: [] for stage in stages}
+    found: dict[str, list[Graded]] = {stage.id: [] for stage in stages}
     with proof.workers(course, workers) as pool:
-        for number, (stage, told) in enumerate(_graded(pool, stages, texts, chosen, isolation), 1):
-            found[stage].append(told)
+        asked = {
+            pool.submit(graded, stage, mutant, files[stage.id], isolation): (stage, mutant)
+            for stage in stages
+            for mutant in chosen[stage.id]
+        }
+        for number, future in enumerate(as_completed(asked), 1):
+            stage, mutant = asked[future]
+            change = change_of(plain(texts[stage.id]), mutant.source, stage)
+            told = {way: judged(stage, change, verdict) for way, verdict in future.result().items()}
+            found[stage.id].append(Graded(mutant, tuple(sorted(change.lines)), told))
             if on_result is not None:
-                on_result(number, total, stage)
-    return [Naming(each.id, texts[each.id][0], len(made[each.id]), tuple(_by_line(found[each.id]))) for each in stages]
-
-
-def _second(stage: Stage) -> tuple[str, str]:
-    """Return the name and the text of the first alternative; empty where there is none."""
-    files = cases.alternative_files(stage)
-    return (files[0].stem, files[0].read_text(encoding="utf-8")) if files else ("", "")
+                on_result(number, total, stage.id)
+    return [
+        Naming(
+            each.id,
+            files[each.id][0].stem if files[each.id] else "",
+            max(len(files[each.id]) - 1, 0),
+            len(made[each.id]),
+            tuple(sorted(found[each.id], key=_place)),
+        )
+        for each in stages
+    ]
 
 
 def _sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
@@ -87,63 +114,67 @@ def _sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
     return [found[place * len(found) // most] for place in range(most)] if len(found) > most else list(found)
 
 
-def _by_line(told: Sequence[Told]) -> list[Told]:
-    return sorted(told, key=lambda each: (each.mutant.line, each.mutant.was, each.mutant.now))
+def _place(graded: Graded) -> tuple[int, str, str]:
+    return graded.mutant.line, graded.mutant.was, graded.mutant.now
 
 
-def _graded(
-    pool: Executor,
-    stages: Sequence[Stage],
-    texts: dict[str, tuple[str, str]],
-    chosen: dict[str, list[Mutant]],
-    isolation: str,
-) -> Iterator[tuple[str, Told]]:
-    asked = {}
-    for stage in stages:
-        name, text = texts[stage.id]
-        for mutant in chosen[stage.id]:
-            case = cases.Case(f"naming/{name}", stage.id, mutant.source, SEED, isolation=isolation, withheld=name)
-            asked[pool.submit(proof.graded, case)] = stage, text, mutant
-    for future in as_completed(asked):
-        stage, text, mutant = asked[future]
-        verdict = future.result().verdict
-        assert verdict is not None  # only a run to the first failure has none
-        yield stage.id, judged(stage, text, mutant, verdict)
+def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation: str) -> dict[str, Verdict]:
+    """Grade a mutant of the first alternative, in a process that knows its course; return the verdicts by WAYS.
+
+    With a pool, only what fails and is told nothing with the reference alone is looked at once more, as in a class.
+    """
+    second, *others = alternatives
+    names = tuple(each.stem for each in alternatives)
+    case = cases.Case(f"naming/{second.stem}", stage.id, mutant.source, SEED, isolation=isolation, withheld=names)
+    found = {REFERENCE: _verdict(case)}
+    found[ALTERNATIVES] = _verdict(replace(case, withheld=(second.stem,))) if others else found[REFERENCE]
+    found[POOL] = found[REFERENCE]
+    untold = [row.id for row in found[REFERENCE].criteria if _is_untold(row)]
+    if untold and others:
+        texts = [each.read_bytes() for each in others]
+        case = replace(case, pool=most_alike(stage, untold, mutant.source.encode(), texts))
+        found[POOL] = _with_rows(found[REFERENCE], _verdict(case), untold)
+    return found
 
 
-def judged(stage: Stage, solution: str, mutant: Mutant, verdict: Verdict) -> Told:
-    """Return what was told of a mutant: right where every sentence names the changed function and what was changed."""
-    found = {
-        failure.diagnosis.text: failure.diagnosis
-        for row in verdict.criteria
-        for failure in row.failures
-        if failure.diagnosis is not None
-    }
-    sentences = tuple(found)
+def _verdict(case: cases.Case) -> Verdict:
+    verdict = proof.graded(case).verdict
+    assert verdict is not None  # only a run to the first failure has none
+    return verdict
+
+
+def _is_untold(row: CriterionResult) -> bool:
+    return any(each.status == "failed" for each in row.failures) and not any(each.diagnosis for each in row.failures)
+
+
+def _with_rows(verdict: Verdict, other: Verdict, rows: Sequence[str]) -> Verdict:
+    """Return a verdict with some rows of another one on the same module."""
+    more = {row.id: row for row in other.criteria if row.id in rows}
+    return replace(verdict, criteria=tuple(more.get(row.id, row) for row in verdict.criteria))
+
+
+def judged(stage: Stage, change: Change, verdict: Verdict) -> Told:
+    """Return what was told of a wrong module: right where every cause is; "in_function" where no cause is elsewhere."""
     if verdict.robust:
-        return Told(mutant, "passed", ())
-    if not found:
-        return Told(mutant, "unnamed", ())
-    replaced = {each.id: each.replaces for each in load_mistakes(stage)}
-    changed = _names_of(mutant.function, solution, stage)
-    right = all(_is_right(each, mutant, changed, replaced) for each in found.values())
-    return Told(mutant, "right" if right else "false", sentences)
+        return Told(PASSED)
+    failures = [failure for row in verdict.criteria for failure in row.failures]
+    causes = tuple({each.diagnosis.mistake: each.diagnosis for each in failures if each.diagnosis}.values())
+    states = _states(stage, change, causes)
+    state = next((each for each in (FALSE, NEAR, RIGHT) if each in states), UNNAMED)
+    return Told(state, causes)
 
 
-def _is_right(diagnosis: Diagnosis, mutant: Mutant, changed: Set[str], replaced: Mapping[str, str]) -> bool:
-    if diagnosis.mistake in replaced:
-        return replaced[diagnosis.mistake] in changed or replaced[diagnosis.mistake].partition(".")[0] in changed
-    named = diagnosis.text.split(" ", 1)[0].rstrip(":,.")
-    if named not in changed and named.partition(".")[0] not in changed:
-        return False
-    return diagnosis.mistake in OBVIOUS or names_change(mutant, f"{diagnosis.text} {diagnosis.fix}")
-
-
-def _names_of(function: str, solution: str, stage: Stage) -> set[str]:
-    """Return the names by which a change may be placed: the function, its class or, of a helper, what calls it."""
-    names = {function, function.removesuffix(".__init__"), function.partition(".")[0]}
-    if not any(name in row.functions for row in stage.criteria for name in names):
-        reached = reach(solution)
-        rows = (name for row in stage.criteria for name in row.functions)
-        names |= {name for name in rows if function.partition(".")[0] in reached(name)}
-    return names
+def _states(stage: Stage, change: Change, causes: Iterable[Diagnosis]) -> set[str]:
+    replaced = replaced_by(stage)
+    rows = {row.id: set(row.functions) for row in stage.criteria}
+    states = set()
+    for each in causes:
+        if each.declared:
+            states.add(RIGHT if replaced[each.mistake] & change.functions else FALSE)
+        elif each.mistake in OBVIOUS and not each.function:  # it is about an answer, and has no line
+            states.add(RIGHT if rows[each.criterion] & change.functions else FALSE)
+        elif each.line in change.lines:
+            states.add(RIGHT)
+        else:
+            states.add(NEAR if each.function in change.functions else FALSE)
+    return states

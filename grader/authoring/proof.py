@@ -101,7 +101,7 @@ def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 _course: list[Course] = []
 _warm: dict[
-    tuple[str, float, str], MutantRunner
+    tuple[str, float, tuple[str, ...]], MutantRunner
 ] = {}  # by stage, the seconds that a call may take, and what is withheld
 
 
@@ -189,7 +189,7 @@ def graded(case: Case) -> Result:
     if case.name == PLAN:
         return Result(case, None, (), planned=_planned(course, stage, case))
     snapshot = _snapshot(stage, case.source)
-    options = Options(case.seed, case.isolation, case.only)
+    options = Options(case.seed, case.isolation, case.only, pool=case.pool)
     if case.first_failure is not None:
         outcome = _runner(course, stage, MUTANT_CALL_SECONDS).first_failure(snapshot, options, case.first_failure)
         return Result(case, None, _none_or(outcome))

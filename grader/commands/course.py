@@ -31,7 +31,11 @@ Jobs = Annotated[
 NamedMutants = Annotated[
     int,
     typer.Option(
-        "--naming", metavar="N", min=0, max=MOST_NAMED, help="Grade N mutants of a second solution; count the named."
+        "--naming",
+        metavar="N",
+        min=0,
+        max=MOST_NAMED,
+        help="Grade N mutants of a second solution in three ways, 3 N gradings at most; count the named.",
     ),
 ]
 

@@ -81,10 +81,10 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
     if is_sealed(stage):
         hidden = opened(stage).hidden
         found = {Path(name).stem: text for name, text in sorted(hidden.items()) if name.startswith(ALTERNATIVES)}
-        return {name: text for name, text in found.items() if name not in ("__init__", stage.withheld)}
+        return {name: text for name, text in found.items() if name not in ("__init__", *stage.withheld)}
     files = sorted((hidden_folder(stage) / ALTERNATIVES).glob("*.py"))
     return {
-        file.stem: file.read_text(encoding="utf-8") for file in files if file.stem not in ("__init__", stage.withheld)
+        file.stem: file.read_text(encoding="utf-8") for file in files if file.stem not in ("__init__", *stage.withheld)
     }
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from grader.course.changes import changed_expressions, changed_statements
 
+BETWEEN = "\n\n\n"  # two statements of a module
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -45,15 +47,24 @@ class Place:
 def mutants(source: str) -> list[Mutant]:
     """Return every mutant of a module's functions and classes, in the order of its lines, each text once."""
     tree = without_docstrings(ast.parse(source))
-    chunks = [ast.unparse(node) for node in tree.body]
+    chunks = _chunks(tree)
     found: dict[str, Mutant] = {}
     for number, top in enumerate(tree.body):
         if not isinstance(top, (ast.FunctionDef, ast.ClassDef)):
             continue
         for mutant in _of_definition(tree, number, top, chunks):
             found.setdefault(mutant.source, mutant)
-    found.pop("\n\n\n".join(chunks), None)
+    found.pop(BETWEEN.join(chunks), None)
     return sorted(found.values(), key=lambda mutant: mutant.line)
+
+
+def plain(source: str) -> str:
+    """Return a module's text in the form that its mutants have: without comments and docstrings, a statement a line."""
+    return BETWEEN.join(_chunks(without_docstrings(ast.parse(source))))
+
+
+def _chunks(tree: ast.Module) -> list[str]:
+    return [ast.unparse(node) for node in tree.body]
 
 
 def _of_definition(
@@ -66,7 +77,7 @@ def _of_definition(
         for change in changes:
             place.put(change)
             now = _headline(change if isinstance(change, ast.stmt) else place.statement)
-            source = "\n\n\n".join([*chunks[:number], ast.unparse(tree.body[number]), *chunks[number + 1 :]])
+            source = BETWEEN.join([*chunks[:number], ast.unparse(tree.body[number]), *chunks[number + 1 :]])
             place.put(node)
             yield Mutant(place.function, place.statement.lineno, was, now, source, inside.get(id(place.statement)))
 

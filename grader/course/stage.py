@@ -99,7 +99,7 @@ class Stage:
     uses: tuple[str, ...] = ()  # ids of earlier stages whose modules its own may import
     lends: bool = False  # its reference may be seen by the code of later stages
     milestone: str = ""  # what a learner can do after it, as in "you can train a network"
-    withheld: str = ""  # an alternative solution that the diagnosis does not see, since modules made of it are graded
+    withheld: tuple[str, ...] = ()  # alternative solutions that the diagnosis does not see
     passes: Passes = "mathematics"  # the tests that make a criterion pass
     builds_on: tuple[Stage, ...] = ()  # the stages that it uses, and that those use in turn, in the course's order
 

@@ -77,6 +77,7 @@ class Explainer:
     pool: Pool | None = None  # right modules that run in processes of their own
     problems: dict[str, str] = field(default_factory=dict)  # by criterion
     causes: list[Cause] = field(default_factory=list)
+    _undecided: Mapping[Check, tuple[str, ...]] = field(default_factory=dict)  # ids of known mistakes, by failing call
     _search: Search | None = None
     _labels: frozenset[str] = frozenset()  # the functions of which calls fail
     _broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
@@ -89,7 +90,8 @@ class Explainer:
             wrong = {each.criterion for each in outcomes if each.status != "passed"}  # a verdict tells no other row's
             self.mistakes = [each for each in self.mistakes if each.criterion in wrong]
             self._explain(checks, direct)
-        return [self._with_cause(each, direct) for each in outcomes]
+        undecided = {check.outcome.test: ids for check, ids in self._undecided.items()}
+        return [replace(self._with_cause(each, direct), undecided=undecided.get(each.test, ())) for each in outcomes]
 
     def _direct(self, failed: Sequence[Ended]) -> dict[str, Diagnosis]:
         """Return what answers show by themselves, by test: a refusal that is missing, another dtype."""
@@ -111,6 +113,7 @@ class Explainer:
 
     def _explain(self, checks: Checks, direct: Mapping[str, Diagnosis]) -> None:
         known = KnownMistakes(self.stage, self.reference_text, self.mistakes, self.learner)
+        self._undecided = known.undecided
         left = list(checks.failing)
         self._labels = frozenset(each.label for each in left)
         budgets: dict[str, Budget] = {}

@@ -42,6 +42,7 @@ class KnownMistakes:
     learner: bytes
     _modules: dict[tuple[str, ...], types.ModuleType] = field(default_factory=dict)
     _answers: dict[tuple[tuple[str, ...], Check], bool] = field(default_factory=dict)
+    undecided: dict[Check, tuple[str, ...]] = field(default_factory=dict)  # the ids of those that explain a call alike
     asked: int = 0
 
     def __post_init__(self) -> None:
@@ -79,7 +80,16 @@ class KnownMistakes:
         found = [each for each in found if each.mistakes[0].replaces == label] or found
         first = next((each.id for each in self.stage.criteria if each.id in rows), "")
         found = [each for each in found if each.mistakes[0].criterion == first] or found
-        return found[0] if found and len({each.mistakes[0].text for each in found}) == 1 else None
+        if len({each.mistakes[0].text for each in found}) > 1:
+            self._note_undecided(found)
+            return None
+        return found[0] if found else None
+
+    def _note_undecided(self, matches: Sequence[Match]) -> None:
+        for check in frozenset().union(*(each.checks for each in matches)):
+            ids = sorted(each.mistakes[0].id for each in matches if check in each.checks)
+            if len(ids) > 1:
+                self.undecided[check] = tuple(ids)
 
     @staticmethod
     def _leading(matches: Sequence[Match]) -> list[Match]:

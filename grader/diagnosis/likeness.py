@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from grader.course.stage import Stage
 
 _WORDS = re.compile(r"\b(?:for|while|if|return|yield)\b|\b[A-Za-z_]\w*\b(?=\()|@|\*\*|\+=")
 MOST_ALIKE = 3  # right modules of a class that are run for one submission
@@ -29,3 +32,16 @@ def _lines_of(text: str, function: str) -> str:
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of two sets' names that they have in common (Jaccard), 0 to 1."""
     return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def most_alike(stage: Stage, rows: Sequence[str], learner: bytes, pool: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return the few texts of a pool that go about the functions of some rows most as a submission does."""
+    mine = _text(learner)
+    functions = [name for row in stage.criteria if row.id in rows for name in row.functions]
+    own = {name: manner_of(mine, name) for name in functions}
+    order = sorted(pool, key=lambda text: -sum(likeness(own[name], manner_of(_text(text), name)) for name in functions))
+    return tuple(order[:MOST_ALIKE])
+
+
+def _text(source: bytes) -> str:
+    return source.decode("utf-8-sig", "replace")

@@ -10,9 +10,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from grader.course.stage import Stage
-from grader.diagnosis.likeness import MOST_ALIKE, likeness, manner_of
-
 MOST = 50  # texts of a pool
 
 
@@ -36,15 +33,6 @@ def unexplained(document: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     rows = [row for row in document.get("criteria") or () if row["status"] != "passed"]
     return tuple(row["id"] for row in rows if any(map(_is_wrong, found := row["failures"])) and not _has_cause(found))
-
-
-def most_alike(stage: Stage, rows: Sequence[str], learner: bytes, pool: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return the few texts of a pool that go about the functions of some rows most as a submission does."""
-    mine = _text(learner)
-    functions = [name for row in stage.criteria if row.id in rows for name in row.functions]
-    own = {name: manner_of(mine, name) for name in functions}
-    order = sorted(pool, key=lambda text: -sum(likeness(own[name], manner_of(_text(text), name)) for name in functions))
-    return tuple(order[:MOST_ALIKE])
 
 
 def with_causes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,7 +63,3 @@ def _is_wrong(failure: Mapping[str, Any]) -> bool:
 
 def _has_cause(failures: Iterable[Mapping[str, Any]]) -> bool:
     return any(each.get("cause") for each in failures)
-
-
-def _text(source: bytes) -> str:
-    return source.decode("utf-8-sig", "replace")

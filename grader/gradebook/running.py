@@ -11,13 +11,14 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import replace
 
 from grader.course.stage import Stage
+from grader.diagnosis.likeness import most_alike
 from grader.errors import GraderError, GraderFault, StageWaits
 from grader.gradebook.building import known_modules
 from grader.gradebook.intake.taking import Taken
 from grader.gradebook.job import Done, Job, course_version, grade_job, ungraded
 from grader.gradebook.marking import mark
 from grader.gradebook.pool.executor import WorkerDied
-from grader.gradebook.pooled import most_alike, pool_of, unexplained, with_causes
+from grader.gradebook.pooled import pool_of, unexplained, with_causes
 from grader.gradebook.records import Attempt, Key, Made, Outcome, Result, Waiting
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook

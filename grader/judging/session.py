@@ -225,7 +225,7 @@ class Session:
             pool = self._pool(ends_at, stack) if runner is not None and self.task.pool else None
             settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked, pool)
         for before, after in zip(outcomes, settled, strict=True):
-            if before.explains != after.explains or before.unexplained != after.unexplained:
+            if before != after:
                 report.send("settled", after)
 
     def _pool(self, ends_at: float, stack: ExitStack) -> Pool:

@@ -1,4 +1,4 @@
-"""Mutants of a second solution are graded as a learner's module is, and what is told of each is judged."""
+"""Mutants of a second solution are graded as a learner's module is, and what is told of each is judged by its place."""
 
 from __future__ import annotations
 
@@ -6,58 +6,103 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from grader.authoring.naming import judged, measured
+import pytest
+
+from grader.authoring import proof
+from grader.authoring.changed_lines import Change
+from grader.authoring.naming import PASSED, STATES, WAYS, graded, judged, measured
 from grader.course.answers import alternative_sources, load_mistakes
 from grader.course.manifest import load_course
 from grader.course.mutants import Mutant
+from grader.diagnosis.obvious import MISSING
+from grader.isolation import tiers
 from grader.outcome import Diagnosis
 from grader.tests.courses.conftest import WORDS
+from grader.tests.diagnosis.test_pool import FAULTY, OTHERWISE, RIGHT
+from grader.tests.gradebook.test_pooled import TESTS
+from grader.tests.support.command import Place, write_stage
+from grader.verdict import Verdict
 
-SOLUTION = (
-    "def _part(x):\n    return x * 2\n\ndef count_words(x):\n    return _part(x)\n\ndef most_common(x):\n    return x"
-)
-MUTANT = Mutant("_part", 2, "return x * 2", "return x * 3", "")
 COURSE = load_course(WORDS)
 STAGE = COURSE.find("s01")
+CHANGE = Change(frozenset({4}), frozenset({"count_words", "_part"}))
 
 
-def state(text: str, mutant: Mutant = MUTANT, mistake: str = "repair-1") -> str:
-    failure = SimpleNamespace(diagnosis=Diagnosis(mistake, "row", text, "Mend it.") if text else None)
-    rows = [SimpleNamespace(robust=False, failures=[failure])]
-    verdict: Any = SimpleNamespace(passed=False, robust=False, criteria=rows)
-    return judged(STAGE, SOLUTION, mutant, verdict).state
+def edit(function: str, line: int, number: int = 0) -> Diagnosis:
+    return Diagnosis(f"term-missing-0000000{number}", "count", "A term.", "Add it.", False, function, line)
 
 
-def test_a_function_and_what_was_changed_in_it_are_named() -> None:
-    assert state("_part answers as if 3 stood where the formula has 2 (line 2).") == "right"
-    assert state("count_words answers as if 3 stood where the formula has 2.") == "right"  # it alone calls the helper
-    assert state("most_common answers as if 3 stood where the formula has 2.") == "false"
-    assert state("_part answers as if x were not added (line 2).") == "false"
+def state(*causes: Diagnosis, change: Change = CHANGE) -> str:
+    failures = [SimpleNamespace(diagnosis=each) for each in causes] or [SimpleNamespace(diagnosis=None)]
+    verdict: Any = SimpleNamespace(robust=False, criteria=[SimpleNamespace(failures=failures)])
+    return judged(STAGE, change, verdict).state
+
+
+def test_the_line_decides_and_then_the_function() -> None:
+    assert state(edit("_part", 4)) == "right"
+    assert state(edit("_part", 5)) == state(edit("count_words", 0)) == "in_function"
+    assert state(edit("most_common", 5)) == state(edit("", 0)) == "false"
+
+
+def test_the_worst_of_several_causes_counts() -> None:
+    assert state(edit("_part", 4), edit("_part", 5, 1)) == "in_function"
+    assert state(edit("_part", 4), edit("most_common", 9, 1)) == "false"
 
 
 def test_a_known_mistake_is_right_where_it_replaces_the_function() -> None:
-    mutant = Mutant("count_words", 5, "return _part(x)", "return x", "")
-    assert state("Capitals are kept.", mutant, "keeps-capitals") == state("Capitals are kept.", mutant, "nothing")
     known = next(each for each in load_mistakes(STAGE) if each.replaces == "count_words")
-    assert state(known.text, mutant, known.id) == "right"
-    assert state(known.text, Mutant("most_common", 8, "return x", "pass", ""), known.id) == "false"
+    told = Diagnosis(known.id, known.criterion, known.text, known.fix, declared=True, line=9)
+    assert state(told) == "right"
+    assert state(told, change=replace(CHANGE, functions=frozenset({"most_common"}))) == "false"
+
+
+def test_what_an_answer_shows_is_right_where_its_row_is_about_the_function() -> None:
+    rows = {row.functions[0]: row.id for row in STAGE.criteria}
+    assert state(Diagnosis(MISSING, rows["count_words"], "It accepts it.", "Check it.")) == "right"
+    assert state(Diagnosis(MISSING, rows["most_common"], "It accepts it.", "Check it.")) == "false"
 
 
 def test_nothing_told_is_neither() -> None:
-    assert state("") == "unnamed"
-    passed: Any = SimpleNamespace(passed=True, robust=True, criteria=[])
-    assert judged(STAGE, SOLUTION, MUTANT, passed).state == "passed"
+    assert state() == "unnamed"
+    passed: Any = SimpleNamespace(robust=True, criteria=[])
+    assert judged(STAGE, CHANGE, passed).state == PASSED
 
 
 def test_a_sample_of_a_small_course() -> None:
     seen: list[tuple[int, int, str]] = []
     (found,) = measured(COURSE, [STAGE], 2, lambda *done: seen.append(done), "process", 0)
-    assert (found.solution, found.caught, len(found.told)) == ("insertion", 2, 2)
-    assert found.count("right") + found.count("false") + found.count("unnamed") == 2
+    assert (found.solution, found.others, found.caught, len(found.graded)) == ("insertion", 2, 2, 2)
+    for way in WAYS:
+        assert sum(found.count(way, state) for state in STATES) == 2
     assert seen == [(1, 2, "s01"), (2, 2, "s01")]
 
 
-def test_the_diagnosis_does_not_see_the_solution_that_is_changed() -> None:
-    assert "insertion" in alternative_sources(STAGE)
-    withheld = replace(STAGE, withheld="insertion")
-    assert sorted(alternative_sources(withheld)) == sorted(set(alternative_sources(STAGE)) - {"insertion"})
+def test_the_diagnosis_does_not_see_what_is_withheld() -> None:
+    whole = set(alternative_sources(STAGE))
+    assert set(alternative_sources(replace(STAGE, withheld=("insertion", "places")))) == whole - {"insertion", "places"}
+
+
+@pytest.mark.skipif(not tiers.FORKS, reason="no changed form can run in a process of its own")
+def test_what_another_right_module_names_is_counted_in_the_ways_that_have_it(place: Place) -> None:
+    """The reference alone explains nothing of a style of its own; one of that style does, known or in a pool."""
+    write_stage(place.root, 3, "spread_", "Spread", RIGHT.strip() + "\n", [])
+    hidden = place.root / "hidden" / "s03_spread"
+    for path in (place.root / "stages" / "s03_spread" / "tests" / "test_spread.py", hidden / "test_hidden_spread.py"):
+        path.write_text(TESTS if path.parent.name == "tests" else TESTS.replace("test_spread", "test_hidden_spread"))
+    (hidden / "mistakes.py").write_text("")
+    (hidden / "alternatives").mkdir(exist_ok=True)
+    second, other = (hidden / "alternatives" / f"{name}.py" for name in ("a_second", "b_other"))
+    second.write_text(OTHERWISE.replace("pooled_", ""))
+    other.write_text(OTHERWISE)
+    course = load_course(place.root)
+    stage, mutant = course.find("s03"), Mutant("spread", 7, "n", "n", FAULTY.strip())
+    with proof.workers(course, 0):
+        told = graded(stage, mutant, (second, other), "process")
+    assert {way: lines(verdict) for way, verdict in told.items()} == {
+        "reference": set(), "alternatives": {7}, "pool": {7},
+    }  # fmt: skip
+
+
+def lines(verdict: Verdict) -> set[int]:
+    found = [failure.diagnosis for row in verdict.criteria for failure in row.failures]
+    return {each.line for each in found if each is not None}

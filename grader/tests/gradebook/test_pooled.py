@@ -10,7 +10,8 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course
-from grader.gradebook.pooled import MOST, digest_of, most_alike, pool_of, unexplained, with_causes
+from grader.diagnosis.likeness import most_alike
+from grader.gradebook.pooled import MOST, digest_of, pool_of, unexplained, with_causes
 from grader.gradebook.records import Result
 from grader.gradebook.session import Wishes
 from grader.gradebook.store import Gradebook

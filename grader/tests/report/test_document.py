@@ -134,6 +134,14 @@ def test_where_no_cause_is_known_the_reason_stands_in_its_place() -> None:
     assert failure["cause"]["evidence"].endswith(": 72 of 96 values differ")
 
 
+def test_known_mistakes_between_which_nothing_decides_are_not_shown() -> None:
+    failures = tuple(
+        replace(each, undecided=("twice", "whole")) for each in (FAILURE, replace(FAILURE, diagnosis=None))
+    )
+    found = dumps(verdict_document(replace(VERDICT, criteria=(replace(ROWS[-1], failures=failures),))))
+    assert "twice" not in found and "whole" not in found
+
+
 def test_a_locked_verdict_names_what_comes_first() -> None:
     locked = replace(VERDICT, locked=True, criteria=())
     assert valid(verdict_document(locked, ["s01"]))["waits_for"] == ["s01"]

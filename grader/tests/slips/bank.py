@@ -2,13 +2,12 @@
 
 A folder a stage: `<stage id>/solution.py`, which is right, and `slips.toml` beside it. Of some stages `holdout.toml`
 has more: slips that were written before it was known how they fare. A holdout tells the honest figure as long as
-nothing is made to fit it.
+nothing is made to fit it. What is told of them stands in `golden.json` (golden.py).
 """
 
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,19 +26,14 @@ class BankError(GraderError):
 
 @dataclass(frozen=True)
 class Slip:
-    """One wrong answer: what is wrong with it in truth, the row that has to name it, and its module's text."""
+    """One wrong answer: what is wrong with it in truth, the row that fails for it, and its module's text."""
 
     stage: str
     id: str
     what: str
     row: str
-    names: tuple[re.Pattern[str], ...]
     edits: tuple[Edit, ...]
     source: str
-
-    def is_named_by(self, told: str) -> bool:
-        """Say whether what a learner is told of the row tells what is wrong."""
-        return any(name.search(told) for name in self.names)
 
 
 def stages_with_slips(folder: Path = FOLDER, file: str = SLIPS) -> tuple[str, ...]:
@@ -78,16 +72,7 @@ def slips_of(stage: str, folder: Path = FOLDER, file: str = SLIPS) -> tuple[Slip
 
 def _slip(stage: str, table: Table, solution: str) -> Slip:
     told = table.text("id", KEBAB), table.text("what"), table.text("row", KEBAB)
-    names = tuple(_pattern(table, place, text) for place, text in enumerate(table.texts("names", required=True)))
     patch = patch_in(table)
     source = patch.applied(solution, "solution.py")
     table.close()
-    return Slip(stage, *told, names, tuple(edit for _, edit in patch.edits), source)
-
-
-def _pattern(table: Table, place: int, text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text, re.IGNORECASE | re.DOTALL)
-    except re.error as error:
-        table.wrong(f"names[{place}]", f"{text!r} is no regular expression: {error}")
-        return re.compile("")
+    return Slip(stage, *told, tuple(edit for _, edit in patch.edits), source)

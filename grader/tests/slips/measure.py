@@ -1,49 +1,55 @@
-"""How many slips of the bank are named rightly, falsely, or not at all: `python -m grader.tests.slips.measure s15`.
+"""Where slips of the bank are told: at their own line, by a known mistake, elsewhere, or nowhere.
 
-With --holdout, of those that nothing was made to fit; with --half, where the functions of later rows are to be written.
+    python -m grader.tests.slips.measure s15
+
+counts what the golden file of a stage holds. With --half it grades the slips instead, where the functions of later rows
+are to be written.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import time
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from grader.authoring.cases import Case, Result
-from grader.authoring.proof import results, workers
+from grader.authoring.changed_lines import change_of, replaced_by
+from grader.authoring.proof import workers
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
-from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, stages_with_slips
+from grader.diagnosis.obvious import OBVIOUS
+from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, solution_of, stages_with_slips
+from grader.tests.slips.golden import Told, graded, read_golden
 from grader.tests.support.places import ROOT
 
-SEED = 1
+ELSEWHERE, FUNCTION, KNOWN_BESIDE, KNOWN, SHOWN, LINE = PLACES = (
+    "elsewhere",
+    "in their function",
+    "by a known mistake in another line",
+    "by a known mistake",
+    "by what the answer shows",
+    "at their own line",
+)
+SILENT = "silent"
 
 
-@dataclass(frozen=True)
-class Naming:
-    """What is told of one slip in the row that has to name it; nothing where that says only where it is."""
-
-    slip: Slip
-    told: tuple[str, ...]
-
-    @property
-    def state(self) -> str:
-        """Return right, false or silent: right where every sentence that is told names the cause."""
-        if not self.told:
-            return "silent"
-        return "right" if all(map(self.slip.is_named_by, self.told)) else "false"
-
-
-def named(slips: Iterable[Slip], executor: Executor) -> list[Naming]:
-    """Grade slips and return what is told of each."""
-    known = {f"slips/{slip.id}": slip for slip in slips}
-    cases = [Case(name, slip.stage, slip.source, SEED) for name, slip in known.items()]
-    return [
-        Naming(known[result.case.name], _told(result, known[result.case.name])) for result in results(executor, cases)
-    ]
+def place_of(slip: Slip, right: str, told: Told, stage: Stage) -> str:
+    """Return where a slip of a right module is told; of several causes the one that is furthest from it counts."""
+    change = change_of(right, slip.source, stage)
+    replaced = replaced_by(stage)
+    places = {SILENT}
+    for id, function, line in told:
+        if id in replaced:
+            is_there = line in change.lines or not line
+            is_here = bool(replaced[id] & change.functions)
+            places.add(ELSEWHERE if not is_here else KNOWN if is_there else KNOWN_BESIDE)
+        elif id in OBVIOUS:
+            places.add(SHOWN)
+        else:
+            places.add(LINE if line in change.lines else FUNCTION if function in change.functions else ELSEWHERE)
+    return next((place for place in PLACES if place in places), SILENT)
 
 
 def half_written(slip: Slip, stage: Stage) -> Slip:
@@ -69,37 +75,57 @@ def rows_that_need(needed: str, stage: Stage) -> set[str]:
     return found - {needed}
 
 
-def _told(result: Result, slip: Slip) -> tuple[str, ...]:
-    assert result.verdict is not None
-    row = next(row for row in result.verdict.criteria if row.id == slip.row)
-    found = [failure.diagnosis for failure in row.failures if failure.diagnosis is not None]
-    return tuple(dict.fromkeys(f"{each.text} {each.fix}" for each in found))
+def told_half_written(slips: Iterable[Slip], stage: Stage, executor: Executor) -> dict[str, tuple[str, Told]]:
+    """Grade slips where later functions are to be written; return where each is told, and what.
+
+    Those of which the search came to no end are left out.
+    """
+    halves = {slip.id: (slip, half_written(slip, stage)) for slip in slips}
+    found = {}
+    for half, told in graded([half for _, half in halves.values()], executor):
+        if not isinstance(told, str):
+            right = half_written(replace(halves[half.id][0], source=solution_of(stage.id)), stage).source
+            found[half.id] = place_of(half, right, told, stage), told
+    return found
+
+
+def told_in_golden(slips: Iterable[Slip], stage: Stage) -> dict[str, tuple[str, Told]]:
+    """Return where slips are told, and what, as their golden file has it."""
+    golden, right = read_golden(stage.id), solution_of(stage.id)
+    known = [slip for slip in slips if slip.id in golden]
+    return {slip.id: (place_of(slip, right, golden[slip.id], stage), golden[slip.id]) for slip in known}
+
+
+def counted(places: Iterable[str]) -> str:
+    """Return how many slips are told where, in words."""
+    counts = Counter(places)
+    return ", ".join(f"{counts[place]} {place}" for place in (*PLACES[::-1], SILENT))
 
 
 def main() -> None:
-    """Print a line for each stage and, with -v, each slip that is not named rightly."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print a line for each stage and, with -v, each slip that is told in another line or not at all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", help="all that have slips, where none is named")
     parser.add_argument("--holdout", action="store_true", help="measure the slips that nothing was made to fit")
     parser.add_argument("--half", action="store_true", help="leave out what the rows after a slip's ask for")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     file = HOLDOUT if options.holdout else SLIPS
-    course = load_course(ROOT)
-    with workers(course) as executor:
-        for stage in options.stages or stages_with_slips(file=file):
-            started = time.perf_counter()
-            slips = slips_of(stage, file=file)
-            if options.half:
-                slips = tuple(half_written(slip, course.find(stage)) for slip in slips)
-            found = sorted(named(slips, executor), key=lambda each: each.slip.id)
-            counts = {state: sum(each.state == state for each in found) for state in ("right", "false", "silent")}
-            words = ", ".join(f"{number} {state}" for state, number in counts.items())
-            print(f"{stage}: {len(found)} slips, {words} ({time.perf_counter() - started:.0f} s)", flush=True)
-            for each in found if options.verbose else ():
-                if each.state != "right":
-                    print(f"  {each.state} {each.slip.id}: {each.slip.what}")
-                    print(*(f"      {text}" for text in each.told), sep="\n")
+    course, every = load_course(ROOT), list[str]()
+    with workers(course, None if options.half else 0) as executor:
+        for name in options.stages or stages_with_slips(file=file):
+            stage, slips = course.find(name), slips_of(name, file=file)
+            found = told_half_written(slips, stage, executor) if options.half else told_in_golden(slips, stage)
+            every += [place for place, _ in found.values()]
+            print(
+                f"{name}: {len(found)} of {len(slips)} slips; {counted(place for place, _ in found.values())}",
+                flush=True,
+            )
+            for slip in slips if options.verbose else ():
+                place, told = found.get(slip.id, ("", ()))
+                if place in (ELSEWHERE, FUNCTION, KNOWN_BESIDE, SILENT):
+                    print(f"  {place} {slip.id}: {slip.what} {told or ''}")
+    print(f"{len(every)} slips; {counted(every)}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ SLIP = {
     "id": '"halved"',
     "what": '"It halves."',
     "row": '"double"',
-    "names": '["halv"]',
     "find": '"x + x"',
     "replace": '"x / 2"',
 }
@@ -56,12 +55,6 @@ def test_slips_are_of_rows_of_their_stage(stage: str, file: str) -> None:
     rows = {row.id for row in COURSE.find(stage).criteria}
     assert not [slip.id for slip in slips if slip.row not in rows]
     assert len(slips) >= LEAST[file]
-
-
-@pytest.mark.some_of(9)
-@pytest.mark.parametrize(("stage", "file"), FILES)
-def test_names_tell_more_than_nothing(stage: str, file: str) -> None:
-    assert not [slip.id for slip in slips_of(stage, file=file) if slip.is_named_by("")]
 
 
 @pytest.mark.full_matrix("stages", "hidden")
@@ -113,18 +106,11 @@ def test_text_may_be_replaced_by_nothing(tmp_path: Path) -> None:
     assert "return x\n" in slip.source
 
 
-def test_a_slip_is_named_in_any_case_and_across_lines(tmp_path: Path) -> None:
-    (slip,) = slips_of("s90", written(tmp_path, {**SLIP, "names": '["halv.*double", "never"]'}))
-    assert slip.is_named_by("It is HALVED,\nwhere it is to be doubled.") and not slip.is_named_by("doubled")
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("id", '"Not Kebab"', "slip[0].id: 'Not Kebab' is not kebab-case"),
         ("what", '" "', "slip[0].what: ' ' is not a text that says something"),
-        ("names", "[]", "slip[0].names: is empty; expected at least one entry"),
-        ("names", '["(halv"]', "slip[0].names[0]: '(halv' is no regular expression: missing )"),
         ("find", '"x * x"', "slip[0].find: 'x * x' occurs 0 times in solution.py; expected once"),
         ("find", '"return x"', "slip[0].find: 'return x' occurs 2 times in solution.py; expected once"),
         ("replace", '"x + x"', "slip[0].replace: is the same text as find"),

@@ -49,9 +49,8 @@ def test_what_is_said_of_slips_reads_well(read: str, executor: Executor, pytestc
     for result in results(executor, cases):
         rows = result.verdict.criteria if result.verdict is not None else ()
         for found in {each.diagnosis for row in rows for each in row.failures if each.diagnosis is not None}:
-            is_edit = bool(re.search(r"-[0-9a-f]{8}$", found.mistake))
             source = sources[result.case.name]
-            wrong[result.case.name] = complaints(found.text, found.fix, source, published, is_known=not is_edit)
+            wrong[result.case.name] = complaints(found.text, found.fix, source, published, is_known=not found.is_edit)
     assert not {name: each for name, each in wrong.items() if each}
 
 

@@ -33,7 +33,7 @@ HIDDEN = "hidden/s90_small"
 RUN = Run(7, "process", None, 0.1, "0.1.0", "0" * 64, "small.py")
 
 
-DIAGNOSIS = Diagnosis("whole", "half", "It is not halved.", "Halve it.")
+DIAGNOSIS = Diagnosis("whole", "half", "It is not halved.", "Halve it.", declared=True)
 
 
 FAILURE = Failure("test_small.py::test_half", False, "failed", "half(x)", "expected 1.0,\n  got 2.0", DIAGNOSIS, None)

@@ -12,7 +12,7 @@ from grader.authoring.cases import Case, Result
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
 from grader.diagnosis.obvious import NOTHING
-from grader.outcome import Outcome, Status
+from grader.outcome import Diagnosis, Outcome, Status
 from grader.submission.source import Problem
 from grader.tests.authoring.evaluation.graded import (
     BARE,
@@ -29,14 +29,13 @@ from grader.tests.authoring.evaluation.graded import (
 )
 from grader.verdict import Verdict
 
+EDIT = Diagnosis("term-missing-0a1b2c3d", "half", "half, line 24: A term is missing.", "Halve it.", False, "half", 24)
 
-def explained(*each: tuple[str, ...]) -> Result:
-    """Return the result of a mistake that is not named, and what explains each failing test."""
-    outcomes = [
-        Outcome("t", "half", True, "failed", explains=tuple(replace(DIAGNOSIS, mistake=name) for name in names))
-        for names in each
-    ]
-    return replace(mistaken("failed", None), outcomes=tuple(outcomes))
+
+def undecided(*each: tuple[str, ...], told: Diagnosis | None = None) -> Result:
+    """Return the result of a mistake that is not named, and the known mistakes that explain each failing test alike."""
+    failures = [replace(FAILURE, diagnosis=told, undecided=names) for names in each]
+    return result("mistakes/whole", 7, verdict(row("half", "failed", *failures)))
 
 
 class TestMistakes:
@@ -103,15 +102,30 @@ class TestMistakes:
         assert shortfall.message == "whole is called mean, twice (seed 7)"
 
     def test_one_that_another_explains_equally_on_every_test(self) -> None:
-        results = [explained(("whole", "twice", "mean"), ("twice", "whole"))]
+        results = [undecided(("whole", "twice", "mean"), ("twice", "whole"), ())]
         caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], results)
         assert (caught, named) == (Tally(1, 1), Tally(0, 1))
         assert shortfall.message == "whole is ambiguous: twice explains the same answers (seed 7)"
 
+    def test_one_that_another_explains_equally_where_an_edit_is_told(self) -> None:
+        found = evaluation.mistakes(STAGE, [WHOLE], [undecided(("whole", "twice"), told=EDIT)])
+        assert [each.message for each in found[2]] == [
+            "whole is ambiguous: twice explains the same answers (seed 7)",
+        ]
+
     @pytest.mark.parametrize("each", [(), (("whole", "twice"), ("whole", "mean")), (("twice", "mean"),)])
     def test_one_that_nothing_explains(self, each: tuple[tuple[str, ...], ...]) -> None:
-        _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [explained(*each)])
+        _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [undecided(*each)])
         assert named == Tally(0, 1) and shortfall.message == "whole is caught but not named (seed 7)"
+
+    @pytest.mark.parametrize("names", [(), ("whole",)], ids=["alone", "beside its name"])
+    def test_one_that_is_told_as_an_edit(self, names: tuple[str, ...]) -> None:
+        failures = [replace(FAILURE, diagnosis=each) for each in (EDIT, *(DIAGNOSIS for _ in names))]
+        found = result("mistakes/whole", 7, verdict(row("half", "failed", *failures)))
+        _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [found])
+        assert (
+            named == Tally(0, 1) and shortfall.message == "whole is told as an edit: term-missing in line 24 (seed 7)"
+        )
 
     def test_one_that_has_the_name_of_what_an_answer_shows_by_itself(self) -> None:
         known = replace(WHOLE, id=NOTHING)
