@@ -11,6 +11,7 @@ import types
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.runner import Runner, RunnerGone
 from grader.diagnosis.search import Found, Search
 from grader.diagnosis.stated import known_to
+from grader.diagnosis.trees import walk
 from grader.outcome import SEARCH, Diagnosis, Outcome
 
 CUT = f"{SEARCH} was cut short: it took longer than its far bound of time"
@@ -39,6 +41,7 @@ MOST_TOGETHER = 3  # edits that one call needs
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against
+SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kinds of values that many lines give
 MOST_BYTES = 100_000  # of a module
 
 
@@ -54,6 +57,11 @@ class Cause:
     checks: frozenset[Check]
     criterion: str
     declared: bool = False
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of the calls that it explains."""
+        return {each.kind for each in self.checks}
 
     @property
     def diagnosis(self) -> Diagnosis:
@@ -158,7 +166,7 @@ class Explainer:
                 match = known.match(waiting, checks, self._labels - {label})
             searched = [each for each in waiting if each.outcome.test not in direct]
             if match is not None and self._is_all(match, searched, left, known):
-                explained = self._take_known(match, left, known, self._line_of(match, checks))
+                explained = self._take_known(match, left, known, self._place_of(match, checks))
                 left = [each for each in left if each not in explained]
             else:
                 unexplained.add(label)
@@ -174,15 +182,24 @@ class Explainer:
         left = [each for each in failing if each not in explained]
         dropped: set[Check] = set()
         for cause in [each for each in self.causes if not each.declared]:
-            kinds = {each.kind for each in cause.checks}
-            kinds |= set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set()
+            kinds = cause.kinds | (set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set())
             some = [each for each in left if each.kind in kinds]
             labels = {each.label for each in cause.checks}
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
             if not is_sure or any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
                 dropped |= cause.checks
+        for cause in self._contradicting():
+            self.causes.remove(cause)
+            dropped |= cause.checks
         return dropped
+
+    def _contradicting(self) -> list[Cause]:
+        """Return edits of one line of which each explains some calls of a kind, and none all of them."""
+        edits = [each for each in self.causes if not each.declared and each.line]
+        pairs = [(a, b) for a, b in combinations(edits, 2) if (a.function, a.line) == (b.function, b.line)]
+        both = [pair for pair in pairs if pair[0].kinds & pair[1].kinds]
+        return [each for each in edits if any(each in pair for pair in both)]
 
     def _goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
         """Say whether a call goes wrong in the line of a cause though its edit is made; True where nobody knows."""
@@ -273,13 +290,22 @@ class Explainer:
             criterion=mistake.criterion, declared=True,
         )  # fmt: skip
 
-    def _take_known(self, match: Match, left: Sequence[Check], known: KnownMistakes, line: int = 0) -> set[Check]:
-        mistake = match.mistakes[-1]
+    def _take_known(
+        self, match: Match, left: Sequence[Check], known: KnownMistakes, place: tuple[str, int] = ("", 0)
+    ) -> set[Check]:
+        mistake, (function, line) = match.mistakes[-1], place
         checks = match.checks | frozenset(known.also(match, left))
-        self.causes.append(
-            Cause(mistake.id, mistake.replaces, line, mistake.text, mistake.fix, checks, mistake.criterion, True)
-        )
+        name = function if line else self._own_name(mistake, match)
+        self.causes.append(Cause(mistake.id, name, line, mistake.text, mistake.fix, checks, mistake.criterion, True))
         return set(checks)
+
+    def _own_name(self, mistake: Mistake, match: Match) -> str:
+        """Return the function of a known mistake; where the learner's module has none of its name, what was asked."""
+        module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        is_there = mistake.replaces in module.functions or any(
+            name.startswith(f"{mistake.replaces}.") for name in module.functions
+        )
+        return mistake.replaces if is_there else min(match.checks, key=lambda each: each.size).label
 
     def _is_all(self, match: Match, searched: Sequence[Check], left: Sequence[Check], known: KnownMistakes) -> bool:
         """Say whether a known mistake explains all failing calls that lead to its function."""
@@ -291,27 +317,34 @@ class Explainer:
             match.mistakes[-1].replaces in module.reached(each.label) for each in left if each not in explained
         )
 
-    def _line_of(self, match: Match, checks: Checks) -> int:
-        """Return the line of a known mistake's function in which a value first goes wrong; 0 where none is known."""
+    def _place_of(self, match: Match, checks: Checks) -> tuple[str, int]:
+        """Return the function and the line in which a known mistake stands: the first value that is wrong as its is.
+
+        The line is 0 where no value is, nor one line alone goes wrong first.
+        """
+        mistake = match.mistakes[-1]
         check = min(match.checks, key=lambda each: (each.says_little, each.size))
         search = self._search or self._begin(check.label)
-        if search is None:
-            return 0
+        nowhere = mistake.replaces, 0
         try:
-            trace = search.trace(check)
+            trace = search.trace(check) if search is not None else None
         except RunnerGone:
-            return 0
-        places = search.places(check, trace, checks.trusted()) if trace is not None else None
-        if trace is None or places is None or not places.known:
-            return 0
-        function = match.mistakes[-1].replaces
-        first = [each.lineno for each in places.origins if trace.probes.within[id(each)] == function]
-        own = [each for each in places.statements if places.function[id(each)] == function and trace.did_run(each)]
-        if not first and own:  # no value is wrong but what is answered: one line alone makes it
-            least = min(places.far[id(each)] for each in own)
-            first = [each.lineno for each in own if places.far[id(each)] == least]
-            return first[0] if len(first) == 1 else 0
-        return first[0] if first else 0
+            return nowhere
+        if search is None or trace is None:
+            return nowhere
+        places, within = search.places(check, trace, checks.trusted()), trace.probes.within
+        own = set(search.module.reached(mistake.replaces)) or search.reached(check.label)
+        if not places.known:
+            return nowhere
+        alike = search.values_with(f"{self.reference_text}\n\n{mistake.source}", check)
+        wrong = [each for each in trace.entries if id(each[0]) in places.wrong and within[id(each[0])] in own]
+        said = [(node, each) for node, each in wrong if each.kind not in SAYS_NOTHING]
+        said = [(node, each) for node, each in said if each.known is not None and each.known in alike]
+        found = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
+        if not found:
+            found = [each for each in places.origins if within[id(each)] in own]
+            found = found if len({getattr(each, "lineno", 0) for each in found}) == 1 else []
+        return (within[id(found[0])], int(getattr(found[0], "lineno", 0))) if found else nowhere
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
@@ -360,6 +393,7 @@ class Explainer:
         """Return the edit that puts a call right, or two of which the first puts more of it right."""
         same = [each for each in left if each.kind == check.kind or each.kind in ("values", "edges")]
         before: list[Found] = []
+        first_search = search
         for _ in range(MOST_TOGETHER):
             trace = search.trace(check)
             if trace is None or budget.is_over:
@@ -377,6 +411,8 @@ class Explainer:
                 chosen = gate.chosen(winners)
                 if chosen is not None and before:  # of two at once there are many, and one may take the other away
                     is_told = any(each.has_fractions for each in chosen.fixed)
+                    if self._is_right_alone(first_search, check, chosen.edit):
+                        return [chosen], set(chosen.fixed)
                     if not is_told or any(_is_within(each.edit, chosen.edit) for each in before):
                         return None
                 if chosen is not None:
@@ -391,6 +427,12 @@ class Explainer:
             before.append(Found(best, 0, 0, frozenset(), 0))
             search = search.after(best)
         return None
+
+    @staticmethod
+    def _is_right_alone(search: Search, check: Check, edit: Edit) -> bool:
+        """Say whether an edit that was found after others puts a call right without them."""
+        nodes = {id(each) for each in walk(search.module.functions[edit.function])}
+        return all(id(old) in nodes for old, _ in edit.changes) and search.tried(check, [edit])[0]
 
     def _begin(self, label: str) -> Search | None:
         if self.runner is None or len(self.learner) > MOST_BYTES:

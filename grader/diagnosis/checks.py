@@ -280,10 +280,14 @@ class _Counting(Replay):
 
     def agrees_with(self, record: Record) -> bool:
         """Make one request, and say whether it is answered rightly."""
-        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
-        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
         try:
-            result, error = perform(record.kind, self.objects[record.target], record.name, args, kwargs), None
+            args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+            kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+            target = self.objects[record.target]
+        except KeyError:  # something that an earlier request did not answer
+            return False
+        try:
+            result, error = perform(record.kind, target, record.name, args, kwargs), None
         except WorkerFailed:
             raise
         except Exception as raised:  # a changed form may well raise

@@ -185,6 +185,11 @@ class Search:
             ]
         return self._traces[check]
 
+    def values_with(self, text: str, check: Check) -> Prints:
+        """Return the values that another module of the course held in a call; none where it cannot be asked."""
+        trace = _noting(text).trace(check)
+        return Prints(trace.prints() if trace is not None else ())
+
     def right_values(self, check: Check) -> Prints | None:
         """Return the values that right modules held in a call, those of a pool among them; None where none is known."""
         rights = self.right_traces(check)

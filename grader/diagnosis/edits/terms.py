@@ -71,7 +71,7 @@ def term_superfluous(site: Site) -> Iterator[Made]:
 def sign_wrong(site: Site) -> Iterator[Made]:
     """Yield a value with the other sign."""
     value = site.read_number
-    if value is None:
+    if value is None or called(site.node) in ("empty", "empty_like"):  # which hold nothing yet
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
