@@ -14,7 +14,7 @@ from grader.course.stage import Stage, public_names
 from grader.submission import Snapshot
 from grader.submission.source.apart import look_apart
 from grader.submission.source.forbidden import ARRAY_METHODS
-from grader.submission.source.imports import root
+from grader.submission.source.imports import import_problem, root
 from grader.submission.source.looking import look
 from grader.submission.source.parsing import parsed, without_main_block
 from grader.submission.source.plain import is_plain
@@ -27,6 +27,7 @@ __all__ = [
     "Reading",
     "check_source",
     "defined_names",
+    "loading_problem",
     "missing_names",
     "plain_text",
     "refused_rows",
@@ -47,6 +48,17 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
         if isinstance(text, Problem)
         else look(text, stage.module, stage.forbidden, functions, stage.importable)
     )
+
+
+def loading_problem(stage: Stage, snapshot: Snapshot) -> Problem | None:
+    """What keeps a module from being imported, as far as its text tells: encoding, syntax, imports, and no more."""
+    text = _plain(snapshot.source)
+    if text is None:
+        return check_source(stage, snapshot).problem
+    tree = text if isinstance(text, Problem) else parsed(text)
+    if isinstance(tree, Problem):
+        return tree
+    return import_problem(list(ast.walk(without_main_block(tree))), stage.module, stage.importable)
 
 
 def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:
