@@ -1,14 +1,13 @@
 """A class as a CSV list: `student,repository,revision`, and `submitted` where the time of a commit is not to count.
 
 Repositories are local, and relative to the list. A student without a repository or a revision has handed in nothing;
-a line without anything, as spreadsheets leave behind, is none.
+a line without anything, as spreadsheets leave behind, is none. The columns of a roster (`roster.py`) may stand beside.
 Several lines of one student are attempts, if each has a `submitted` of its own.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -16,26 +15,31 @@ from pathlib import Path
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.gradebook.intake.arrivals import Arrival, Handed, joined
+from grader.gradebook.intake.roster import COLUMNS
+from grader.gradebook.intake.spreadsheet import moment, read
 
 NEEDED = ("student", "repository", "revision")
 KNOWN = (*NEEDED, "submitted")
-MAX_BYTES = 16 << 20
 SHOWN = 20
+_URL = re.compile(r"[a-z+]+://|[^/@]+@[^/]+:", re.IGNORECASE)
 _EXAMPLE = "The first line is student,repository,revision or student,repository,revision,submitted."
 
 
-def read_roster(path: Path, zone: tzinfo) -> tuple[Arrival, ...]:
+def read_repositories(path: Path, zone: tzinfo) -> tuple[Arrival, ...]:
     """Return the students of a list; UsageError with a line for each mistake in it."""
-    lines = _lines(path)
+    columns, lines = _lines(path)
     mistakes: list[str] = []
     found: dict[str, list[Handed]] = {}
-    for number, row in lines:
+    for number, row, is_whole in lines:
         student = (row.get("student") or "").strip()
-        when = _moment(row.get("submitted") or "", zone)
-        if None in row or None in row.values():
-            mistakes.append(f"line {number}: expected {len(row) - (None in row)} columns, as in the first line")
+        when = moment(row.get("submitted") or "", zone)
+        if not is_whole:
+            mistakes.append(f"line {number}: expected {len(columns)} columns, as in the first line")
         elif not student:
             mistakes.append(f"line {number}: student is missing")
+        elif _URL.match(row["repository"].strip()):
+            what = f"line {number}: {row['repository'].strip()!r} is not a repository on this machine"
+            mistakes.append(f"{what}; clone it, and name its folder")
         elif isinstance(when, str):
             mistakes.append(f"line {number}: submitted: {when}")
         else:
@@ -74,56 +78,19 @@ def _handed(folder: Path, row: Mapping[str, str], when: datetime | None) -> tupl
     return (Handed(folder / name, name, submitted=when),)
 
 
-def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
-    text = _text(path)
-    first = text.partition("\n")[0]
-    rows = io.StringIO(text, newline="")  # so that a name keeps what else some would take for an end of a line
-    reader = csv.DictReader(rows, delimiter=";" if first.count(";") > first.count(",") else ",")
-    try:
-        names = [name.strip() for name in reader.fieldnames or ()]
-        _expect_columns(path, names)
-        reader.fieldnames = names
-        return [(reader.line_num, row) for row in reader if any(map(_says, row.values()))]
-    except csv.Error as error:
-        raise UsageError(f"{path.name}, line {reader.line_num}: {error}", _EXAMPLE) from error
-
-
-def _says(cell: str | list[str] | None) -> bool:
-    """Say whether there is something in a cell, or in those that stand beyond the columns."""
-    return bool(cell and "".join(cell).strip())
-
-
-def _text(path: Path) -> str:
-    """Return the text of a list; UsageError for one that is too long, or in another encoding, with its line."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{path} has more than {MAX_BYTES:,} bytes", _EXAMPLE)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path} cannot be read: line {line} is not in UTF-8", "Save it as CSV in UTF-8.") from error
+def _lines(path: Path) -> tuple[list[str], list[tuple[int, Mapping[str, str], bool]]]:
+    sheet = read(path, _EXAMPLE)
+    names = [name.lower() for name in sheet.columns]
+    _expect_columns(path, names)
+    return names, [
+        (line.number, {name.lower(): cell for name, cell in line.cells.items()}, line.is_whole) for line in sheet.lines
+    ]
 
 
 def _expect_columns(path: Path, names: list[str]) -> None:
-    unknown = [f"{name!r} is not a column of a list{did_you_mean(name, KNOWN)}" for name in names if name not in KNOWN]
+    known = (*KNOWN, *COLUMNS)
+    unknown = [f"{name!r} is not a column of a list{did_you_mean(name, KNOWN)}" for name in names if name not in known]
     missing = [f"column {name!r} is missing" for name in NEEDED if name not in names]
     twice = [f"column {name!r} is there twice" for name in sorted({each for each in names if names.count(each) > 1})]
     if wrong := [*missing, *unknown, *twice]:
         raise UsageError(f"{path.name}: {'; '.join(wrong)}; expected {listed(KNOWN)}", _EXAMPLE)
-
-
-def _moment(text: str, zone: tzinfo) -> datetime | str | None:
-    """Return a moment, None for an empty text, or what is wrong with it."""
-    text = text.strip()
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return f"{text!r} is not a moment; expected a date and a time, as in 2026-11-30T23:59:00+01:00"
-    return found if found.tzinfo is not None else found.replace(tzinfo=zone)

@@ -102,6 +102,6 @@ def test_a_list_in_another_encoding_is_told_with_its_line(data: bytes, line: int
 
 
 def test_a_list_that_is_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.gradebook.intake.roster.MAX_BYTES", 40)
+    monkeypatch.setattr("grader.gradebook.intake.spreadsheet.MAX_BYTES", 40)
     with pytest.raises(UsageError, match="has more than 40 bytes"):
         read(tmp_path, HEAD + "ada,r,main\n" * 2)
