@@ -1,7 +1,11 @@
-"""Modules that could not be imported, counted while a class is graded, so that a common reason stops the run."""
+"""Modules that could not be imported, or use what is not there, counted while a class is graded.
+
+So a reason that many share stops the run before it costs all of them their marks.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +16,7 @@ from grader.gradebook.intake.survey import loading_cause
 from grader.gradebook.records import Result
 from grader.gradebook.store import Gradebook
 
+_ABSENT = re.compile(r"(?:^|: )(?P<package>\w+) is not available when a stage is checked, and \S+ is used")
 _REASON: Mapping[str, Reason] = {"import": "import", "syntax": "load", "encoding": "load", "import-error": "load"}
 
 
@@ -41,7 +46,7 @@ class Loading:
 
     def _count(self, result: Result) -> None:
         self._found.pop(result.key.student, None)
-        doubt = _doubt(result.verdict.get("problem") or {})
+        doubt = _doubt(result.verdict.get("problem") or {}) or _used(result.verdict)
         if doubt is not None and result.outcome == "graded":
             self._found[result.key.student] = doubt
 
@@ -54,3 +59,13 @@ def _doubt(problem: Mapping[str, Any]) -> Doubt | None:
     message = str(problem["message"])
     hint = str(problem.get("hint") or "")
     return Doubt(reason, message.partition("\n")[0], hint, loading_cause(reason, message))
+
+
+def _used(verdict: Mapping[str, Any]) -> Doubt | None:
+    """Return the doubt that a criterion fails because it uses a package that is not there."""
+    for row in verdict.get("criteria", ()):
+        for failure in row.get("failures", ()):
+            if found := _ABSENT.search(str(failure.get("message") or "")):
+                what = f"{row['id']} uses {found['package']}, which is not available when a stage is checked"
+                return Doubt("import", what, "", found["package"])
+    return None

@@ -10,8 +10,11 @@ import re
 from typing import Any
 
 from grader.errors import SubmissionError
+from grader.submission.names import printable
 
 MAX_BYTES = 8 << 20  # of a notebook, which holds pictures; as JSON it takes twenty times as much memory at worst
+_SHOWN = 60  # characters of a line
+_STARTS = re.compile(rb"^[ \t]*[%!]", re.MULTILINE)
 _PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun)\b")
 _OWN = re.compile(
     r"\s*(?:%{1,2}[A-Za-z]|!(?!=)|\?\??\w|[\w.]+\?\??\s*$)"
@@ -28,6 +31,36 @@ def code(data: bytes, label: str) -> bytes:
     if not any(cell.strip() for cell in cells):
         raise SubmissionError(f"{label} is a notebook without code", "Hand in the notebook that holds the functions.")
     return "\n\n".join(_plain(cell) for cell in cells).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def without_magics(source: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Return a Python file that was exported from a notebook without IPython's lines, and what was left out, in words.
+
+    Only a file that Python cannot read otherwise, and can read then, is changed; all lines keep their place.
+    """
+    if _STARTS.search(source) is None or _reads(source):
+        return source, ()
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return source, ()
+    lines = text.replace("\r\n", "\n").split("\n")
+    changed = [_commented(line, lines[at - 1] if at else "") for at, line in enumerate(lines)]
+    new = "\n".join(changed).encode()
+    if not _reads(new):
+        return source, ()
+    first = next(line.strip() for line, now in zip(lines, changed, strict=True) if line != now)
+    return new, (f"{printable(first[:_SHOWN])} is left out: only IPython understands it",)
+
+
+def _reads(source: bytes) -> bool:
+    """Say whether a text is Python; one that may take long to read is taken for it."""
+    from grader.submission.source import plain_text
+    from grader.submission.source.parsing import parsed
+    from grader.submission.source.problem import Problem
+
+    text = plain_text(source)
+    return text is None or not isinstance(parsed(text), Problem)
 
 
 def _cells(document: Any) -> list[dict[str, Any]]:

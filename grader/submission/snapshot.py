@@ -172,7 +172,12 @@ def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path)
 
 
 def _snapshot(stage: Stage, source: bytes, origin: Path, label: str) -> Snapshot:
-    return Snapshot(stage.module, source, hashlib.sha256(source).hexdigest(), origin, label)
+    notes: tuple[str, ...] = ()
+    if b"%" in source or b"!" in source:
+        from grader.submission.notebook import without_magics
+
+        source, notes = without_magics(source)
+    return Snapshot(stage.module, source, hashlib.sha256(source).hexdigest(), origin, label, notes=notes)
 
 
 def _located(stage: Stage, path: Path) -> tuple[Path, tuple[str, ...]] | None:

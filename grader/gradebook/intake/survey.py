@@ -16,7 +16,7 @@ from grader.gradebook.intake.taking import Taken, taken
 from grader.gradebook.records import Clock
 from grader.gradebook.worth.policy import Policy
 from grader.submission import Snapshot
-from grader.submission.source import loading_problem
+from grader.submission.source import check_loading, told_of
 from grader.submission.source.problem import Problem
 
 SCHEMA = 1
@@ -110,25 +110,27 @@ def loading_cause(reason: Reason, message: str) -> str:
 def _rows(
     stage: Stage, arrivals: Iterable[Arrival], root: Path, policy: Policy, only: bool, accept: bool
 ) -> Iterable[Row]:
-    known: dict[str, Doubt | None] = {}
+    known: dict[str, tuple[Doubt, ...]] = {}
     for arrival in arrivals:
         for each in taken(arrival, stage, root, only, accept=accept):
             yield _row(each, arrival, policy, _loading(stage, each.snapshot, known))
 
 
-def _loading(stage: Stage, snapshot: Snapshot | None, known: dict[str, Doubt | None]) -> Doubt | None:
+def _loading(stage: Stage, snapshot: Snapshot | None, known: dict[str, tuple[Doubt, ...]]) -> tuple[Doubt, ...]:
+    """Return why a module cannot be imported, else for which packages there will be stand-ins."""
     if snapshot is None:
-        return None
+        return ()
     if snapshot.digest not in known:
-        problem = loading_problem(stage, snapshot)
-        known[snapshot.digest] = None if problem is None else loading_doubt(problem)
+        reading = check_loading(stage, snapshot)
+        notes = tuple(Doubt("note", told) for told in told_of(reading.stood_in))
+        known[snapshot.digest] = notes if reading.problem is None else (loading_doubt(reading.problem),)
     return known[snapshot.digest]
 
 
-def _row(each: Taken, arrival: Arrival, policy: Policy, loading: Doubt | None) -> Row:
+def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ...]) -> Row:
     attempt = each.attempt
     days = policy.late_days(attempt.student, attempt.stage, attempt.submitted)
-    doubts = [*each.doubts, *([loading] if loading else [])]
+    doubts = [*each.doubts, *loading]
     if days and attempt.clock == "file":
         doubts.append(Doubt("late by file", _late(days, arrival)))
     file = each.snapshot.label if each.snapshot is not None else attempt.label if arrival.things else ""

@@ -14,7 +14,7 @@ from grader.course.stage import Stage, public_names
 from grader.submission import Snapshot
 from grader.submission.source.apart import look_apart
 from grader.submission.source.forbidden import ARRAY_METHODS
-from grader.submission.source.imports import import_problem, root
+from grader.submission.source.imports import import_problem, root, stand_ins, told_of
 from grader.submission.source.looking import look
 from grader.submission.source.parsing import parsed, without_main_block
 from grader.submission.source.plain import is_plain
@@ -25,12 +25,13 @@ __all__ = [
     "ARRAY_METHODS",
     "Problem",
     "Reading",
+    "check_loading",
     "check_source",
     "defined_names",
-    "loading_problem",
     "missing_names",
     "plain_text",
     "refused_rows",
+    "told_of",
 ]
 
 
@@ -50,15 +51,17 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
     )
 
 
-def loading_problem(stage: Stage, snapshot: Snapshot) -> Problem | None:
-    """What keeps a module from being imported, as far as its text tells: encoding, syntax, imports, and no more."""
+def check_loading(stage: Stage, snapshot: Snapshot) -> Reading:
+    """As check_source, without what the stage forbids: whether a module can be imported, as far as its text tells."""
     text = _plain(snapshot.source)
     if text is None:
-        return check_source(stage, snapshot).problem
+        return check_source(stage, snapshot)
     tree = text if isinstance(text, Problem) else parsed(text)
     if isinstance(tree, Problem):
-        return tree
-    return import_problem(list(ast.walk(without_main_block(tree))), stage.module, stage.importable)
+        return Reading(tree)
+    nodes = list(ast.walk(without_main_block(tree)))
+    problem = import_problem(nodes, stage.module, stage.importable)
+    return Reading(problem, stood_in=stand_ins(nodes, stage.importable))
 
 
 def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:

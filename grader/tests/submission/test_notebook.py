@@ -8,7 +8,7 @@ import json
 import pytest
 
 from grader.errors import SubmissionError
-from grader.submission.notebook import code
+from grader.submission.notebook import code, without_magics
 
 
 def book(*cells: str | list[str], kind: str = "code") -> bytes:
@@ -55,3 +55,18 @@ def test_cells_of_another_language_are_left_out_and_operators_stay() -> None:
 def test_what_is_no_notebook_is_refused(data: bytes) -> None:
     with pytest.raises(SubmissionError, match=r"nb is (not a notebook that can be read|a notebook without code)"):
         code(data, "nb")
+
+
+@pytest.mark.parametrize("line", ["%matplotlib inline", "!pip install numpy", "if 1:\n    %time 1", "get = 1\n!ls"])
+def test_a_file_exported_with_magic_lines_is_read_without_them(line: str) -> None:
+    source = f"import math\n{line}\nx = 7 \\\n  % 3\n".encode()
+    text, (note,) = without_magics(source)
+    ast.parse(text)
+    assert text.count(b"\n") == source.count(b"\n") and "is left out: only IPython understands it" in note
+
+
+@pytest.mark.parametrize(
+    "source", [b"x = 1\n", b"x = (7\n% 3)\n", b'"""\n%time\n"""\n', b"%time\ndef f(:\n", b"%t\n\xff\n"]
+)
+def test_a_file_that_needs_no_change_or_is_no_python_even_so_stays_as_it_is(source: bytes) -> None:
+    assert without_magics(source) == (source, ())

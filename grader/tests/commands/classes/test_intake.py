@@ -40,7 +40,7 @@ def test_intake_shows_a_table_and_grades_nothing(here: Here, monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", "80")
     root = here.place.root
     hand_in(
-        root / "handed", **{"ada/numbers_.py": NUMBERS, "a_very_long_name_of_a_student_indeed.py": "import torch\n"}
+        root / "handed", **{"ada/numbers_.py": NUMBERS, "a_very_long_name_of_a_student_indeed.py": "import msgpack\n"}
     )
     hand_in(root / "handed", **{"李明.py": NUMBERS, "bob/notes.md": "x"})
     for path in (root / "handed").rglob("*.*"):
@@ -52,7 +52,7 @@ def test_intake_shows_a_table_and_grades_nothing(here: Here, monkeypatch: pytest
     assert all(len(line) <= 80 for line in lines) and "2023-11-14 22:13  file" in lines[2]
     assert lines[1].endswith("import") and lines[3].split()[-2:] == ["not", "found"]
     assert lines[-1] == "s01: 4 students, 4 handed in something"
-    assert "import (1): - a_very_long_name_of_a_student_indeed: line 1: torch is imported" in words(done.err)
+    assert "import (1): - a_very_long_name_of_a_student_indeed: line 1: msgpack is imported" in words(done.err)
     assert not (root / "marks").exists()
     found = here("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--json").json
     assert [each["student"] for each in found["entries"]] == [
@@ -106,7 +106,7 @@ def test_a_reason_that_many_share_stops_before_anything_is_graded(here: Here) ->
 
 def test_a_reason_that_shows_only_when_modules_are_imported_stops_the_run(here: Here) -> None:
     root = here.place.root
-    broken = f"open('C:/data.csv')\n{NUMBERS}"
+    broken = f"x = 1 / 0\n{NUMBERS}"
     names = [f"s{at:02}.py" for at in range(12)]
     hand_in(
         root / "handed",
@@ -122,6 +122,21 @@ def test_a_reason_that_shows_only_when_modules_are_imported_stops_the_run(here: 
     assert done.code == 3 and len(marks(root / "marks")) == 12
     again = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks")
     assert again.code == 3, again.err
+
+
+def test_a_package_that_many_use_stops_the_run_and_one_that_they_import_does_not(here: Here) -> None:
+    root = here.place.root
+    uses = NUMBERS.replace("return 2 * x", "return torch.mul(x, 2)")
+    hand_in(
+        root / "plots", **{f"s{at}.py": f"import matplotlib.pyplot as p\np.plot([{at}])\n{NUMBERS}" for at in range(3)}
+    )
+    done = here.place.process("class", "grade", "plots", *OPTIONS, "--out", "first")
+    assert (done.code, set(marks(root / "first").values())) == (0, {("graded", 2.0)}), done.err
+    assert "matplotlib is not available when a stage is checked: the import does nothing" in words(done.err)
+    hand_in(root / "uses", **{f"s{at}.py": f"import torch\n# {at}\n{uses}" for at in range(4)})
+    done = here.place.process("class", "grade", "uses", *OPTIONS, "--out", "second")
+    assert done.code == 3, done.err
+    assert "import (torch): 2 of 4 students" in words(done.err)
 
 
 def test_a_roster_that_is_wrong_is_told_and_makes_nothing(here: Here) -> None:
