@@ -67,7 +67,10 @@ def _canvas(entry: Entry) -> list[Cell]:
     if member is None:
         return [_name(entry.student, entry.identity), entry.identity, "", "", ""]
     name = member.name or _name(entry.student, entry.identity)
-    return [name, member.canvas_id, member.sis_id, member.sis_login or member.login, member.section]
+    number = member.canvas_id or (
+        entry.identity if entry.identity not in (member.moodle_id, member.gradescope_id) else ""
+    )
+    return [name, number, member.sis_id, member.sis_login or member.login, member.section]
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ from grader.course.settings import UNSAID
 from grader.course.stage import STAGES
 from grader.submission.source.problem import Problem, clipped
 
+_WORD = re.compile(r"\bimport\b")
+_IMPORTS = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+(\w[\w., \t]*)$)", re.MULTILINE)
 _TOLD = 5  # packages in one sentence
 # Names of what runs beside a learner's module: importing one is refused, and no stand-in takes its place.
 _OURS = frozenset({"grader", "msgpack", "numpy", "learner_module", STAGES})
@@ -41,6 +44,19 @@ def import_problem(nodes: Sequence[ast.AST], module: str, packages: Sequence[str
 def stand_ins(nodes: Sequence[ast.AST], packages: Sequence[str] = UNSAID) -> tuple[str, ...]:
     """The packages that are not there when the module is checked, each once, in the order of their lines."""
     return tuple(dict.fromkeys(root(name) for _, name in _foreign(nodes, packages) if _may_stand_in(name)))
+
+
+def only_imports(text: str, packages: Sequence[str]) -> bool:
+    """Say whether all that a text could import, at a first look, is Python's or in packages.
+
+    >>> only_imports("import math, numpy as np", ["numpy"]), only_imports("x = 1; import torch", ["numpy"])
+    (True, False)
+    """
+    found = list(_IMPORTS.finditer(text))
+    if len(_WORD.findall(text)) != len(found):  # it stands somewhere else, too
+        return False
+    names = [match[1] or name.strip() for match in found for name in (match[2] or "-").split(",")]
+    return all(root(name.split()[0]) in (*packages, *sys.stdlib_module_names) for name in names if name)
 
 
 def told_of(stood_in: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from grader.course.stage import Forbidden, Stage
 from grader.submission.source import (
+    check_loading,
     check_source,
     defined_names,
     missing_names,
@@ -70,6 +71,23 @@ class TestImports:
         assert check_source(plain, snapshot(f"{change}\n")).problem is None
         found = check_source(plain, snapshot(f"{change}\nimport torch\n")).problem
         assert found is not None and "torch is imported, but is unavailable" in found.message
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import math", "import torch", "import math, torch", "import math; import torch", "x = 1; import torch",
+            "from torch.nn import relu", "from . import a", "import torch as math", "from math import (\n  sqrt)",
+            "import numpy.fft as f",
+            "if 1: import torch", "import math # torch", "def f():\n\timport torch", "import \\\n  torch",
+            "from\\\n torch import a",
+            "import msgpack", "import math\nx = (", "s = 'import torch'", "import math,", "from numpy import *",
+            "import math\r\nimport torch",
+            "import\ttorch", "import math\x0cimport torch",
+        ],
+    )  # fmt: skip
+    def test_a_first_look_finds_what_the_whole_look_finds(self, source: str) -> None:
+        whole, first = (look(STAGE, snapshot(f"{source}\n")) for look in (check_source, check_loading))
+        assert (first.problem, first.stood_in) == (whole.problem, whole.stood_in)
 
     def test_how_modules_are_found_is_a_way_around_what_is_forbidden(self) -> None:
         assert problem("import sys\nsys.meta_path.clear()\n", "forbidden").line == 2
