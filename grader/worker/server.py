@@ -24,7 +24,7 @@ from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
-from grader.worker.stand_in import StandIn, loading
+from grader.worker.stand_in import StandIn, expect_none, loading
 from grader.worker.state import StateSnapshot
 from grader.worker.steps import Steps
 
@@ -136,6 +136,7 @@ class Server:
             return [codec.CALLBACK, value._number]
         if isinstance(value, np.ndarray):
             return None
+        expect_none(value)
         own = self._is_own(type(value))
         is_container = isinstance(value, PLAIN)
         if (is_container or isinstance(value, (str, int, float))) and not own:

@@ -92,6 +92,12 @@ class StandInModule(types.ModuleType):
         return _asked(f"{self.__name__}.{name}", name, "")
 
 
+def expect_none(value: object) -> None:
+    """Raise ModuleNotFoundError where a stand-in is about to leave the process, as an answer or an argument."""
+    if isinstance(value, StandIn):
+        _refuse(value._name, value._why)
+
+
 def _asked(dotted: str, name: str, why: str) -> StandIn:
     if name.startswith("__"):  # what Python and NumPy look for in anything
         raise AttributeError(name)

@@ -57,6 +57,7 @@ def test_an_honest_habit_costs_nothing(worker: Callable[..., Learner], habit: st
         ("def double(x):\n    from torch import mul\n    return mul(x, 2)", "and torch.mul is used"),
         ("import torch\nTWO = torch.tensor(2)\ndef double(x):\n    return x * TWO", "and torch.tensor is used"),
         ("import torch\nT = torch.Tensor\ndef double(x):\n    return isinstance(x, T)", "and torch.Tensor is used"),
+        ("import torch\nONE = torch.ones(1)\ndef double(x):\n    return [ONE]", "and torch.ones is used"),
         ("import numba\n@numba.njit\ndef double(x):\n    return 2 * x", "and numba.njit is used"),
         ("two = int(open('two.txt').read())\ndef double(x):\n    return two * x",
          "two is not there, because line 1 needs the file 'two.txt', which is not handed in"),
