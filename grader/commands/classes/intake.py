@@ -138,6 +138,8 @@ def _keep(members: Sequence[Member], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, as_csv(members))
     say(f"Wrote {count(len(members), 'student')} to {path}, which later commands read.")
+    if any(member.submitted for member in members):
+        say("The times in the roster are of one assignment and are not kept: give it to `grade` with --roster as well.")
 
 
 def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:

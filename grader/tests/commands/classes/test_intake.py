@@ -86,6 +86,20 @@ def test_a_roster_is_kept_and_its_numbers_reach_the_exports(here: Here) -> None:
     assert marks(root / "marks")["ada"] == ("graded", 2.0)
 
 
+def test_times_of_a_worksheet_count_and_are_not_kept(here: Here) -> None:
+    root = here.place.root
+    hand_in(root / "handed", **{"Ada L_300123_assignsubmission_file_/numbers_.py": NUMBERS})
+    sheet = "Identifier,Full name,Last modified (submission)\n"
+    hand_in(root, **{"m.csv": sheet + 'Participant 300123,Ada L,"Friday, 20 November 2026, 10:05 AM"\n'})
+    hand_in(root, **{"p.toml": "schema = 1\n[stages.s01]\ndeadline = 2026-11-20T12:00:00\n"})
+    arguments = ("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--policy", "p.toml")
+    assert here(*arguments, "--dry-run").code == 3
+    done = here(*arguments, "--roster", "m.csv")
+    assert done.code == 0 and "2026-11-20 10:05  roster" in done.out
+    assert "not kept: give it to `grade` with --roster as well" in words(done.err)
+    assert (root / "marks/class.csv").read_text(encoding="utf-8").splitlines()[0] == '"student","name","moodle_id"'
+
+
 def test_a_reason_that_many_share_stops_before_anything_is_graded(here: Here) -> None:
     root = here.place.root
     hand_in(root / "handed", **{"ada/hw1.py": NUMBERS, "bob/hw1.py": NUMBERS, "cy.py": NUMBERS})
