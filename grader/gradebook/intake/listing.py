@@ -63,8 +63,9 @@ def listing(submissions: Path, zone: tzinfo, roster: Sequence[Member] = ()) -> L
         names = sorted(os.listdir(submissions))
     except OSError as error:
         raise UsageError(f"{submissions} cannot be read: {error.strerror}") from error
-    if len(inner := _within(submissions, names)) == 1:
-        return listing(inner[0], zone, roster)
+    if _SUBMITTED in names and {"release", "source", "autograded", "gradebook.db"} & set(names):  # nbgrader's course
+        return listing(submissions / _SUBMITTED, zone, roster)
+    _expect_no_export(submissions, names)
     if gradescope.FILE in names:
         return _of_gradescope(submissions, names, zone, roster)
     students = [name for name in names if _is_students(submissions / name)]
@@ -78,12 +79,14 @@ def listing(submissions: Path, zone: tzinfo, roster: Sequence[Member] = ()) -> L
     return Listing(joined(matched(found_in, roster)), ignored)
 
 
-def _within(submissions: Path, names: Sequence[str]) -> list[Path]:
-    """Return the folder that holds the submissions where a platform puts a folder around them."""
-    inner = [submissions / name for name in names if (submissions / name).is_dir()]
-    if _SUBMITTED in names and {"release", "source", "autograded", "gradebook.db"} & set(names):  # nbgrader's course
-        return [submissions / _SUBMITTED]
-    return [path for path in inner if (path / gradescope.FILE).is_file()] if len(inner) == 1 else []
+def _expect_no_export(submissions: Path, names: Sequence[str]) -> None:
+    """Raise UsageError for a folder around an export, which is not guessed: what a student hands in could look alike."""
+    for name in names if len(names) == 1 else ():
+        if (submissions / name / gradescope.FILE).is_file():
+            what = (
+                f"{printable(str(submissions))} holds nothing but {shown(name)}, which looks like Gradescope's export"
+            )
+            raise UsageError(what, "Name that folder instead, if Gradescope made it.")
 
 
 def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster: Sequence[Member]) -> Listing:
@@ -106,13 +109,20 @@ def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster
 
 
 def _is_nbgrader(submissions: Path, students: Sequence[Path]) -> bool:
-    """Say whether each student's folder holds nothing but folders that nbgrader has collected, with their times."""
+    """Say whether each student's folder holds nothing but folders that nbgrader has collected, with their times.
+
+    One student alone could have put the times there.
+    """
     if not all(path.is_dir() and not path.is_symlink() for path in students):
         return False
     inner = [_folders(path) for path in students]
     if not all(inner):
         return False
-    return submissions.name == _SUBMITTED or all((path / _TIMESTAMP).is_file() for found in inner for path in found)
+    return submissions.name == _SUBMITTED or (len(students) > 1 and _have_times(inner))
+
+
+def _have_times(inner: Sequence[Sequence[Path]]) -> bool:
+    return all((path / _TIMESTAMP).is_file() for found in inner for path in found)
 
 
 def _folders(path: Path) -> list[Path]:

@@ -119,11 +119,13 @@ def test_gradescope_metadata_names_members_and_times(tmp_path: Path, s15: Stage)
         "export/submission_31245001/attention.py": MODULE, "export/submission_31245002/attention.py": MODULE,
         "export/submission_9/attention.py": MODULE,
     })  # fmt: skip
-    found = of(tmp_path, s15)
+    with pytest.raises(UsageError, match="looks like Gradescope's export"):
+        listing(tmp_path, UTC)
+    found = of(tmp_path / "export", s15)
     assert list(found) == ["al@uni.edu", "li@uni.edu", "zoe@uni.edu"]
     zoe = found["zoe@uni.edu"].attempt
     assert (zoe.submitted, zoe.clock, zoe.identity) == (datetime(2026, 11, 20, 10, 0, 5, tzinfo=UTC), "csv", "1001")
-    listed = listing(tmp_path, UTC)
+    listed = listing(tmp_path / "export", UTC)
     assert listed.ignored == ("submission_9",)
     assert {each.name for each in listed.members} == {"Zoë O'Hara", 'O\'Neil, "Al"', "李明"}
     assert [each.team for each in listed.arrivals] == ["submission_31245001", "", "submission_31245001"]
@@ -169,6 +171,9 @@ def test_a_students_own_timestamp_is_no_clock(tmp_path: Path, s15: Stage) -> Non
     put(tmp_path, **{
         "ada/ps1/attention.py": MODULE, "ada/ps1/timestamp.txt": b"2020-01-01 10:00:00 UTC", "bob/attention.py": MODULE,
     })  # fmt: skip
+    assert {each.attempt.clock for each in of(tmp_path, s15).values()} == {"file"}
+    (tmp_path / "bob" / "attention.py").unlink()
+    (tmp_path / "bob").rmdir()
     assert {each.attempt.clock for each in of(tmp_path, s15).values()} == {"file"}
 
 
