@@ -194,7 +194,7 @@ def _import_all() -> None:
     import numpy.linalg
     import numpy.random  # noqa: F401
 
-    from grader.worker import confine, process_tree, provided, server, stand_in  # noqa: F401
+    from grader.worker import confine, left_out, process_tree, provided, server, stand_in  # noqa: F401
 
 
 def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:

@@ -80,7 +80,7 @@ def listing(submissions: Path, zone: tzinfo, roster: Sequence[Member] = ()) -> L
 
 
 def _expect_no_export(submissions: Path, names: Sequence[str]) -> None:
-    """Raise UsageError for a folder around an export, which is not guessed: what a student hands in could look alike."""
+    """Raise UsageError for a folder around an export, which is not guessed: what a student hands in may look alike."""
     for name in names if len(names) == 1 else ():
         if (submissions / name / gradescope.FILE).is_file():
             what = (

@@ -69,6 +69,14 @@ def test_who_uses_it_is_told_in_one_sentence(worker: Callable[..., Learner], sou
     assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_it_is_the_same_where_no_process_is_forked(worker: Callable[..., Learner]) -> None:
+    habits = "import torch\nt = torch.ones(1)\ndata = open('data.txt').read()\nassert not data\n"
+    learner = worker(f"{habits}{RIGHT}def other(x):\n    return data\n", fork=False).open()
+    assert learner.double(3) == 6
+    with pytest.raises(ModuleNotFoundError, match="data is not there, because line 3 needs the file 'data.txt'"):
+        learner.other(3)
+
+
 def test_functions_that_do_not_use_it_are_as_they_were(worker: Callable[..., Learner]) -> None:
     learner = worker(f"import torch\n{RIGHT}\ndef other(x):\n    return torch.mul(x, 2)\n").open()
     assert learner.double(3) == 6
