@@ -69,11 +69,11 @@ def test_who_uses_it_is_told_in_one_sentence(worker: Callable[..., Learner], sou
     assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_it_is_the_same_where_no_process_is_forked(worker: Callable[..., Learner]) -> None:
+def test_it_is_the_same_where_no_process_is_forked(start: Callable[..., Learner]) -> None:
     habits = "import torch\nt = torch.ones(1)\ndata = open('data.txt').read()\nassert not data\n"
-    learner = worker(f"{habits}{RIGHT}def other(x):\n    return data\n", fork=False).open()
+    learner = start(f"{habits}{RIGHT}def other(x):\n    return data\n", "process", fork=False).open()
     assert learner.double(3) == 6
-    with pytest.raises(ModuleNotFoundError, match="data is not there, because line 3 needs the file 'data.txt'"):
+    with pytest.raises(ModuleNotFoundError, match=r"data is not there, because line 3 needs the file 'data\.txt'"):
         learner.other(3)
 
 
