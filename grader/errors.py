@@ -104,6 +104,12 @@ class OutputError(GraderError):
     exit_code = 4
 
 
+class SystematicFault(GraderError):
+    """More than a tenth of a class would lose points for one and the same reason."""
+
+    exit_code = 3
+
+
 class GradebookError(GraderError):
     """The marks of a class cannot be read or written."""
 

@@ -40,6 +40,7 @@ class Run:
     provenance: Provenance = UNKNOWN
     uses: tuple[Use, ...] = ()  # the modules of earlier stages that it was graded with
     withheld: tuple[str, ...] = ()  # stages whose references ran beside it: reports hold nothing that its code chose
+    notes: tuple[str, ...] = ()  # what was done to read the module, and which packages were stood in for
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """A class as a list: each student's repository and commit, under a name that may stand in a file's name and a command.
 
-The list is a CSV file (`student,repository,revision`) or the same in JSON, as an event brings it. Students choose the
-names of repositories, and perhaps their own: what does not have the expected form is refused, and a student's name is
-made of small letters, digits, `-` and `_` before anything sees it. Two that become one are refused.
+The list is a CSV file with the columns `student`, `repository` and `revision`, or the same in JSON, as an event brings
+it; further columns, as a class.csv has them, are left alone. Students choose the names of repositories, and perhaps
+their own: what does not have the expected form is refused, and a student's name is made of small letters, digits, `-`
+and `_` before anything sees it. Two that become one are refused.
 """
 
 from __future__ import annotations
@@ -60,11 +61,16 @@ def read_csv(path: Path) -> tuple[Student, ...]:
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"the roster {path} is not CSV in UTF-8: {error}") from error
     header = tuple(cell.strip().lower() for cell in lines[0]) if lines else ()
-    if header != COLUMNS:
+    if any(header.count(name) != 1 for name in COLUMNS):
         raise UsageError(
             f"the roster {path} begins with {one_line(','.join(header))[:80]!r}", f"Expected {','.join(COLUMNS)}."
         )
-    rows = [(f"line {at}", cells) for at, cells in enumerate(lines[1:], 2) if any(map(str.strip, cells))]
+    places = [header.index(name) for name in COLUMNS]
+    rows = [
+        (f"line {at}", [cells[place] for place in places] if len(cells) == len(header) else ())
+        for at, cells in enumerate(lines[1:], 2)
+        if any(map(str.strip, cells))
+    ]
     return _students(rows, f"the roster {path}")
 
 

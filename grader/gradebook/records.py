@@ -79,6 +79,29 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A student of a class: the name in the gradebook, and how platforms know them; empty where nobody says.
+
+    moodle_id is the number of a participant, gradescope_id the SID. submission, which is not kept, is the name that a
+    platform gives what the student handed in, and submitted when that was.
+    """
+
+    student: str
+    name: str = ""
+    login: str = ""
+    email: str = ""
+    section: str = ""
+    team: str = ""
+    canvas_id: str = ""
+    sis_id: str = ""
+    sis_login: str = ""
+    moodle_id: str = ""
+    gradescope_id: str = ""
+    submission: str = ""
+    submitted: datetime | None = None
+
+
+@dataclass(frozen=True)
 class Waiting:
     """Something that was handed in and waits for earlier stages: no result, and no mark; verdict says what to do."""
 

@@ -6,7 +6,7 @@ with what is not yet written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import replace
 
@@ -39,14 +39,17 @@ class Coordinator:
         self._ahead = width * AHEAD
         self._told = told
 
-    def grade(self, stage: Stage, attempts: Iterable[Taken], total: int) -> Tally:
-        """Grade what has no result yet, and record each result as it comes."""
+    def grade(
+        self, stage: Stage, attempts: Iterable[Taken], total: int, seen: Callable[[Result], None] = lambda result: None
+    ) -> Tally:
+        """Grade what has no result yet, and record each result as it comes; seen gets each once it is recorded."""
         tally = Tally(stage.id, total)
         course = course_version(stage)
         known = {(each.student, each.digest): each for each in self._book.attempts() if _is_of(each, stage)}
         for job, done in self._results(self._jobs(stage, course, attempts, known, tally)):
-            self._record(stage, job, done, tally)
+            result = self._record(stage, job, done, tally)
             self._told(tally)
+            seen(result)
         self._told(tally)
         self._explain_with_pool(stage, course)
         return tally
@@ -220,13 +223,14 @@ class Coordinator:
                 found[place] = known[0]
                 tally.kept += 1
 
-    def _record(self, stage: Stage, job: Job, done: Done | GraderError, tally: Tally) -> None:
+    def _record(self, stage: Stage, job: Job, done: Done | GraderError, tally: Tally) -> Result:
         result = self._result(stage, job, done)
         with self._book.changing():
             self._book.keep_source(job.snapshot.digest, job.snapshot.source)
             self._write(job.attempt, result)
             fault = self._noted(result, done)
         tally.count(result, fault)
+        return result
 
     def _noted(self, result: Result, done: Done | GraderError | None) -> str:
         """Write why the grader failed into the history, if it did, and return it."""

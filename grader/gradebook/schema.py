@@ -146,5 +146,8 @@ _POOLS = (
     ),
 )
 
+# Who is in the class, as the last roster says: for exports, which need the numbers of the platforms.
+_ROSTER = ("CREATE TABLE roster (student TEXT PRIMARY KEY, member TEXT NOT NULL CHECK (json_valid(member)))",)
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS)
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER)

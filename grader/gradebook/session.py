@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from types import FrameType
 
@@ -18,10 +19,14 @@ from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import Course, Stage
 from grader.errors import GradebookError
+from grader.gradebook.database import FILE as GRADEBOOK
+from grader.gradebook.intake.roster import FILE as ROSTER
+from grader.gradebook.intake.roster import merged, read_roster
 from grader.gradebook.job import MOST_PATIENCE, plan_of, prepare
 from grader.gradebook.pool.bundle import packed
 from grader.gradebook.pool.cluster import Cluster, Order
 from grader.gradebook.pool.executor import Pool
+from grader.gradebook.records import Member
 from grader.gradebook.seeds import Seeds
 from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
@@ -35,10 +40,11 @@ SPARE_SECONDS = 60.0  # beyond the time of both tries, until a process that grad
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a command asks for: the gradebook's folder, class.toml, isolation, the number of jobs or a cluster."""
+    """What a command asks for: the gradebook's folder, class.toml, rosters, isolation, jobs or a cluster."""
 
     folder: Path
     policy: Path | None = None
+    roster: tuple[Path, ...] = ()
     isolation: str = "auto"
     require: str = "landlock"
     jobs: int | None = None
@@ -49,6 +55,18 @@ def policy_of(course: Course, wishes: Wishes) -> Policy:
     """Return what class.toml says: the one that was named, else the one beside the gradebook, else the defaults."""
     beside = wishes.folder / FILE
     return read_policy(wishes.policy or (beside if beside.is_file() else None), course)
+
+
+def roster_of(wishes: Wishes, zone: tzinfo) -> tuple[Member, ...]:
+    """Return who is in the class: by the rosters that were named, else class.csv beside the gradebook, else by it."""
+    beside = wishes.folder / ROSTER
+    found: tuple[Member, ...] = ()
+    for path in wishes.roster or ((beside,) if beside.is_file() else ()):
+        found = merged(found, read_roster(path, zone))
+    if found or not (wishes.folder / GRADEBOOK).is_file():
+        return found
+    with Gradebook.open(wishes.folder) as book:
+        return book.roster()
 
 
 @contextmanager

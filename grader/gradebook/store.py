@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from grader.criterion import PASSES, Passes
 from grader.gradebook.database import Database
 from grader.gradebook.pooled import digest_of
-from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result, Waiting
+from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Member, Override, Result, Waiting
 from grader.report.stored import decided
 
 _KEY = "student, stage, digest, course, seed, isolation"
@@ -49,6 +49,21 @@ class Gradebook(Database):
             known: dict[str, str] = dict(self._run("SELECT stage, passes FROM passes"))
             self._passes = {name: each for name, value in known.items() for each in PASSES if each == value}
         return self._passes.get(stage, "mathematics")
+
+    def keep_roster(self, members: Iterable[Member]) -> None:
+        """Keep who is in the class, instead of what an earlier roster said of the same students."""
+        for member in members:
+            known = asdict(replace(member, submission="", submitted=None))
+            del known["submission"], known["submitted"]
+            text = json.dumps(known)
+            self._run(
+                "INSERT INTO roster VALUES (?, ?) ON CONFLICT (student) DO UPDATE SET member = excluded.member",
+                (member.student, text),
+            )
+
+    def roster(self) -> tuple[Member, ...]:
+        """Return who is in the class, as far as a roster was ever given."""
+        return tuple(Member(**json.loads(row[0])) for row in self._run("SELECT member FROM roster ORDER BY student"))
 
     def keep_source(self, digest: str, text: bytes) -> None:
         """Keep the text of a module, from which it can be graded again."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from grader.gradebook.records import Attempt, Mark, Outcome, Override, Waiting
+from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, Waiting
 from grader.report.escape import joined
 from grader.report.terminal.words import reached_of
 
@@ -28,7 +28,7 @@ class Entry:
     manual part, if any. outcome, verdict (the published document) and submitted are of the attempt that counts;
     attempts says how many there are. identity is the student's number on a learning platform, where one is known; label
     says where that attempt was found, graded when it was graded. fault is why the grader failed, where it did: for
-    those who grade, and not for students.
+    those who grade, and not for students. member is what the roster knows of the student, if one was given.
     """
 
     student: str
@@ -43,6 +43,7 @@ class Entry:
     label: str = ""
     graded: datetime | None = None
     fault: str = ""
+    member: Member | None = None
 
     @property
     def reason(self) -> str:
@@ -102,6 +103,7 @@ def entries(book: Gradebook) -> Iterator[Entry]:
     marks = {(mark.student, mark.stage): mark for mark in book.marks()}
     overrides = {(each.student, each.stage): each for each in book.overrides()}
     faults, waiting = book.faults(), book.waiting()
+    roster = {member.student: member for member in book.roster()}
     attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in book.attempts():
         attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
@@ -125,6 +127,7 @@ def entries(book: Gradebook) -> Iterator[Entry]:
             label=counts.label if counts else "",
             graded=result.at if result else None,
             fault=faults.get(cell, "") if outcome == "fault" else "",
+            member=roster.get(cell[0]),
         )
 
 

@@ -18,7 +18,7 @@ from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.judging.content import Ahead
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source, plain_text, refused_rows
+from grader.submission.source import Problem, check_source, plain_text, refused_rows, told_of
 from grader.submission.source.reaching import reaches
 from grader.verdict import ABRUPT, Run, Verdict, decide
 
@@ -146,7 +146,10 @@ class Grader:
             public = public_only(self.stage)
             where = snapshot.whole, snapshot.label, options.only, public, snapshot.revision
             uses = tuple(each.use for each in snapshot.uses)
-            return Run(options.seed, tier, note, seconds, __version__, *where, uses=uses, withheld=withheld)
+            notes = (*snapshot.notes, *told_of(reading.stood_in))
+            return Run(
+                options.seed, tier, note, seconds, __version__, *where, uses=uses, withheld=withheld, notes=notes
+            )
 
         if reading.problem is not None:  # nothing has run, so that nothing can have been read
             return decide(self.stage, (), (), run(()), problem=reading.problem)

@@ -42,6 +42,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "file": plain_text(run.label),
         "only": run.only,
         "uses": [asdict(use) for use in run.uses],
+        "notes": [plain_text(note) for note in run.notes],
         "public_only": run.public_only,
         "problem": problem_document(verdict.problem),
         "faults": [plain_text(fault) for fault in verdict.faults],

@@ -7,6 +7,6 @@ tells is in `source/`.
 from __future__ import annotations
 
 from grader.submission.files import MAX_BYTES
-from grader.submission.snapshot import Snapshot, holds_stages, take
+from grader.submission.snapshot import Snapshot, holds_stages, take, take_misnamed
 
-__all__ = ["MAX_BYTES", "Snapshot", "holds_stages", "take"]
+__all__ = ["MAX_BYTES", "Snapshot", "holds_stages", "take", "take_misnamed"]

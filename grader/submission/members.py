@@ -1,4 +1,4 @@
-"""Which member of an archive is the module: a decision about names and kinds, before anything is unpacked."""
+"""The module among the members of an archive: chosen by names and kinds, before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, SubmissionError
-from grader.submission.files import expect_kind, expect_parent, expect_size
+from grader.submission.files import MAX_BYTES, expect_kind, expect_parent, expect_size
 from grader.submission.names import expected, folded, is_renamed, places, printable, several, shown, suggestion
 
 MAX_MEMBERS = 20_000
@@ -39,18 +39,24 @@ class Archive(Protocol):
     def members(self) -> Sequence[Member]:
         """All that it holds; raises SubmissionError where that is too much, or broken."""
 
-    def read(self, member: Member) -> bytes:
-        """The bytes of a regular file in it, no more than files.MAX_BYTES; raises SubmissionError."""
+    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+        """The bytes of a regular file in it, no more than limit; raises SubmissionError."""
 
 
 def read_module(stage: Stage, archive: Archive, label: str) -> tuple[tuple[str, ...], bytes]:
     """The path within an archive, and the bytes, of the module of a stage."""
-    members = archive.members()
-    member = choose(stage, members, label)
+    return read_chosen(stage, archive, archive.members(), label)
+
+
+def read_chosen(
+    stage: Stage, archive: Archive, members: Sequence[Member], label: str, what: str = "an archive"
+) -> tuple[tuple[str, ...], bytes]:
+    """The same, where the members are known already; what says of what they are."""
+    member = choose(stage, members, label, what)
     return member.parts, archive.read(member)
 
 
-def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
+def choose(stage: Stage, members: Sequence[Member], label: str, what: str = "an archive") -> Member:
     """The module, where the members leave no doubt which it is.
 
     It lies where it would lie in a folder or, since archives often hold one folder with everything, below others; else
@@ -69,7 +75,7 @@ def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
         if found:
             return _checked(min(found), paths, label)
     names = ["/".join(parts) for _, parts in paths]
-    raise NotHandedIn(f"{label} is an archive without {expected(stage)}", suggestion(names))
+    raise NotHandedIn(f"{label} is {what} without {expected(stage)}", suggestion(names))
 
 
 def check_name(name: str, label: str) -> None:

@@ -10,6 +10,14 @@ from grader.course.stage import Stage
 from grader.errors import SubmissionError
 
 SHOWN = 160
+ZIP = (".zip",)
+TAR = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+NOTEBOOK = ".ipynb"
+
+
+def is_archive(name: str) -> bool:
+    """Say whether a name is that of an archive that is read."""
+    return name.lower().endswith((*ZIP, *TAR))
 
 
 def printable(text: str) -> str:

@@ -42,11 +42,11 @@ class Tar:
         """All members, found by passing over what lies between their headers."""
         return [member for member, _ in self._walk(None)]
 
-    def read(self, member: Member) -> bytes:
+    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
         """One member's bytes; expects that its size was looked at."""
-        return next(source for found, source in self._walk(member.index) if found == member)
+        return next(source for found, source in self._walk(member.index, limit) if found == member)
 
-    def _walk(self, wanted: int | None) -> Iterator[tuple[Member, bytes]]:
+    def _walk(self, wanted: int | None, limit: int = MAX_BYTES) -> Iterator[tuple[Member, bytes]]:
         """Each member, and of the wanted one what it holds."""
         stream = Unpacked(self._data, self._label)
         more = _More()
@@ -65,13 +65,13 @@ class Tar:
             member = Member(_name(header, more), _kind(header, more), size, index)
             if kind == b"S":
                 self._pass_map(header, stream)
-            yield member, self._data_of(stream, size, index == wanted)
+            yield member, self._data_of(stream, size, limit if index == wanted else 0)
             more = _More()
         what = f"{self._label} has more than {MAX_MEMBERS:,} members and headers"
         raise SubmissionError(what, "Hand in the module alone.")
 
-    def _data_of(self, stream: Unpacked, size: int, wanted: bool) -> bytes:
-        source = stream.read(min(size, MAX_BYTES)) if wanted else b""
+    def _data_of(self, stream: Unpacked, size: int, limit: int) -> bytes:
+        source = stream.read(min(size, limit))
         if not stream.skip(size - len(source)):
             raise self._broken("it is truncated")
         stream.skip(-size % BLOCK)  # what fills up the last block

@@ -55,8 +55,8 @@ class Zip:
             end = info.header_offset + _LOCAL_HEADER + info.compress_size
         return [self._member(index, info) for index, info in enumerate(infos)]
 
-    def read(self, member: Member) -> bytes:
-        """One member's bytes, unpacked no further than a module may be long."""
+    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+        """One member's bytes, unpacked no further than limit: than a module may be long."""
         info = self._file.infolist()[member.index]
         label = f"{self._label}/{printable('/'.join(member.parts))}"
         if info.flag_bits & _ENCRYPTED:
@@ -72,7 +72,7 @@ class Zip:
         self._budget.spend(info.file_size)
         try:
             with self._file.open(info) as file:
-                source = file.read(MAX_BYTES + 1)
+                source = file.read(limit + 1)
         except _UNREADABLE as error:
             raise self._broken(error) from error
         if len(source) != info.file_size:

@@ -7,6 +7,8 @@ import sys
 import types
 from typing import Any
 
+from grader.worker.stand_in import loading
+
 
 def changed_module(code: bytes, before: Any, learners: types.ModuleType) -> types.ModuleType:
     """Run code that the grader compiled in a module's names, and return it; instead of the learner's own, in a new one.
@@ -17,5 +19,9 @@ def changed_module(code: bytes, before: Any, learners: types.ModuleType) -> type
     if before is learners:
         module = types.ModuleType(learners.__name__)
         sys.modules[learners.__name__] = module
-    exec(marshal.loads(code), module.__dict__)  # nosec B302 # the grader compiled this code itself
+    loading(True)
+    try:
+        exec(marshal.loads(code), module.__dict__)  # nosec B302 # the grader compiled this code itself
+    finally:
+        loading(False)
     return module  # type: ignore[no-any-return]

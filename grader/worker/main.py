@@ -58,30 +58,51 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 class OnlyAllowed:
-    """An import hook that lets the standard library, the course's packages and what we need through, nothing else."""
+    """An import hook that lets the standard library, the course's packages and what we need through, nothing else.
+
+    What a learner's file imports beside that is a stand-in, unless the file is ready for its absence.
+    """
 
     own = frozenset({"numpy", "msgpack", "grader"})  # the wire needs them
     of_this_build = "_sysconfigdata_"  # belongs to the standard library; its name differs from system to system
 
-    def __init__(self, packages: list[str]) -> None:
+    def __init__(self, packages: list[str], files: list[str]) -> None:
+        from grader.worker.stand_in import StandIns
+
         self.packages = packages
+        self.stand_ins = StandIns(frozenset(files))
         self.allowed = sys.stdlib_module_names | self.own | frozenset(packages)
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         if name.partition(".")[0] not in self.allowed and not name.startswith(self.of_this_build):
+            if (spec := self.stand_ins.spec_of(name)) is not None:
+                return spec
             here = " and ".join([", ".join(self.packages), "the standard library"][not self.packages :])
             raise ModuleNotFoundError(f"No module named {name!r}: only {here} can be imported", name=name)
+        return None
 
 
 def load(source: bytes, label: str) -> types.ModuleType:
-    """Run the learner's module and return it; whatever it raises passes through."""
-    module = types.ModuleType("learner_module")
-    module.__file__ = label
-    sys.modules["learner_module"] = module
+    """Run the learner's module and return it; whatever it raises passes through.
+
+    A statement of its top level that looks for a file which is not there, or asserts what is not so, is left out.
+    """
     text = source.decode("utf-8-sig", "replace")
     linecache.cache[label] = (len(text), None, text.splitlines(True), label)
-    exec(compile(source, label, "exec", dont_inherit=True), module.__dict__)
-    return module
+    code = compile(source, label, "exec", dont_inherit=True)
+    from grader.worker.left_out import LeftOut
+
+    left_out = LeftOut(source, label)
+    while True:
+        module = types.ModuleType("learner_module")
+        module.__file__ = os.path.abspath(os.path.basename(label))  # so that the folder that it names is there
+        sys.modules["learner_module"] = module
+        try:
+            exec(code, module.__dict__)
+        except (FileNotFoundError, AssertionError) as error:
+            code = left_out.after(error)
+        else:
+            return module
 
 
 def fork_for_tests(control: socket.socket, server: Any, children: Any, alone: bool) -> None:
@@ -173,7 +194,7 @@ def _import_all() -> None:
     import numpy.linalg
     import numpy.random  # noqa: F401
 
-    from grader.worker import confine, process_tree, provided, server  # noqa: F401
+    from grader.worker import confine, left_out, process_tree, provided, server, stand_in  # noqa: F401
 
 
 def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:
@@ -205,7 +226,7 @@ def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | 
         channel.send(codec.Encoder().frame(["unconfined", str(error)], []))
         return
     gc.enable()
-    sys.meta_path.insert(0, OnlyAllowed(packages))
+    sys.meta_path.insert(0, OnlyAllowed(packages, [label, *(file for _, file, _ in lent)]))
     if lent:
         sys.meta_path.insert(0, ProvidedModules(lent))
     server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})

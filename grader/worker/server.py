@@ -24,6 +24,7 @@ from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
+from grader.worker.stand_in import StandIn, expect_none, loading
 from grader.worker.state import StateSnapshot
 from grader.worker.steps import Steps
 
@@ -61,7 +62,8 @@ class Server:
         self._before: tuple[StateSnapshot, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
-        """Remember what the module has made of the process, before any test."""
+        """Remember what the module has made of the process, before any test; from here on stand-ins refuse."""
+        loading(False)
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
         self._before = StateSnapshot([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 
@@ -134,6 +136,7 @@ class Server:
             return [codec.CALLBACK, value._number]
         if isinstance(value, np.ndarray):
             return None
+        expect_none(value)
         own = self._is_own(type(value))
         is_container = isinstance(value, PLAIN)
         if (is_container or isinstance(value, (str, int, float))) and not own:
@@ -257,6 +260,6 @@ def _kind(value: Any) -> str:
         return "exception" if issubclass(value, BaseException) else "class"
     return (
         "function"
-        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback))
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback, StandIn))
         else "value"
     )

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from grader.worker.extended import PLAIN, base_of, members
+from grader.worker.stand_in import StandIn, StandInModule
 
 MOST = 20_000  # things that are looked at; a module that holds more is always taken for changed
 MOST_BYTES = 1 << 20  # of arrays and text
@@ -30,7 +31,7 @@ CONSTANT = (
     types.ModuleType, types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GenericAlias, types.UnionType, types.CodeType,
     type(vars(namedtuple("_", "x"))["x"]), functools.cached_property, re.Pattern, np.dtype, np.ufunc,
-    type(None), type(...), type(NotImplemented),
+    type(None), type(...), type(NotImplemented), StandIn, StandInModule,
 )  # fmt: skip
 PLAIN_VALUES = (bool, int, float, complex, str, bytes, range, slice)
 LATE = "numpy."  # modules of NumPy's that it imports when a function needs them, as its median does

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, marks, reporting
+from grader.commands.classes import grading, intake, marks, reporting
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -13,6 +13,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for _command in (
+    intake.intake,
     grading.grade,
     grading.regrade,
     marks.override,

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import shell
+from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
 from grader.commands.classes.marks import write_table
-from grader.commands.classes.options import Run, with_run
+from grader.commands.classes.options import Accept, Proceed, Rosters, Run, with_run
 from grader.commands.classes.telling import reasons, some, tell_faults, tell_ignored, tell_waiting
 from grader.commands.options import Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.gradebook.intake.doubts import Alarm
+    from grader.gradebook.intake.survey import Intake
     from grader.gradebook.regrade import Difference
     from grader.gradebook.setting import Tally, Told
     from grader.gradebook.whole import Graded
 
-GRADED, FAULTS = 0, 4
+GRADED, SYSTEMATIC, FAULTS = 0, 3, 4
 
 
 @with_run
@@ -30,24 +33,54 @@ def grade(
     submissions: Annotated[
         Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
     ],
+    roster: Rosters = None,
+    accept: Accept = False,
+    proceed: Proceed = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what `intake` shows; grade nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Grade what a class handed in.
 
-    Marks go into DIR/gradebook.sqlite. What has a result is not graded again, so a run that was stopped goes on where
-    it was. What waits for an earlier stage is tried again by every run. Exit codes: 0 all is graded or waits, whatever
-    the marks; 4 the grader failed for some; 130 stopped.
+    Says first what is in doubt, as `intake` does, and stops where one reason would cost more than a tenth of the class
+    its marks. Marks go into DIR/gradebook.sqlite. What has a result is not graded again, so a run that was stopped goes
+    on where it was. What waits for an earlier stage is tried again by every run. Exit codes: 0 all is graded or waits,
+    whatever the marks, and nothing systematic is wrong; 3 one reason concerns more than a tenth of the class; 4 the
+    grader failed for some; 130 stopped.
     """
+    from dataclasses import replace
+
+    from grader.errors import SystematicFault
+    from grader.gradebook.whole import FrontDesk
     from grader.gradebook.whole import grade as grade_all
     from grader.report.terminal.words import count
 
-    with _progress() as told:
-        done = grade_all(run.course, run.stages, submissions, run.wishes, told)
     out = run.wishes.folder
+    wishes = replace(run.wishes, roster=tuple(roster or ()))
+    if dry_run:
+        show_intake(run.course, run.stages, submissions, wishes, accept, as_json)
+    alarms: list[Alarm] = []
+
+    def arrived(intake: Intake) -> None:
+        alarms.extend(intake.alarms)
+        tell_doubts(intake)
+        if intake.alarms:
+            tell_alarms(intake.alarms)
+            _say("Goes on, because of --proceed." if proceed else "With --proceed it is graded as it is.")
+
+    try:
+        with _progress() as told:
+            done = grade_all(run.course, run.stages, submissions, wishes, told, FrontDesk(accept, proceed, arrived))
+    except SystematicFault as fault:
+        if not alarms:  # it showed while modules were imported
+            _say(f"One reason concerns more than a tenth of the class: {fault.message}.", fault.hint)
+            _say("What was graded is kept. With --proceed the rest is graded as it is.")
+        raise typer.Exit(fault.exit_code) from fault
     if as_json:
         write_table(out, "json")
     command = f"grader class grade {shell.quoted(str(submissions))} {{}} --out {shell.quoted(str(out))}"
     _tell(done, as_json, [each.id for each in run.stages], command)
+    if later := [each for each in done.systematic if each not in alarms]:
+        tell_alarms(later)
     tell_ignored(done.ignored)
     if any(each.lacking for each in done.tallies):
         _say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
@@ -58,7 +91,9 @@ def grade(
         named = " ".join(f"--stage {each.id}" for each in run.stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
         _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
-    raise typer.Exit(FAULTS if any(each.faults for each in done.tallies) else GRADED)
+    if any(each.faults for each in done.tallies):
+        raise typer.Exit(FAULTS)
+    raise typer.Exit(SYSTEMATIC if done.systematic else GRADED)
 
 
 @with_run

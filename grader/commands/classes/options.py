@@ -27,6 +27,21 @@ PolicyFile = Annotated[
     Path | None,
     typer.Option("--policy", metavar="FILE", help="Points and deadlines; by default DIR/class.toml, if it exists."),
 ]
+Rosters = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--roster",
+        metavar="FILE",
+        help="Who is in the class: class.csv, or an export of Canvas, Moodle, Gradescope or GitHub Classroom; may be "
+        "repeated. By default DIR/class.csv, if it exists.",
+    ),
+]
+Accept = Annotated[
+    bool, typer.Option("--accept", help="Take a file under another name that has the stage's functions.")
+]
+Proceed = Annotated[
+    bool, typer.Option("--proceed", help="Go on where one reason concerns more than a tenth of the class.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", min=1, max=256, help="Gradings that compute at once; by default one a core."),
@@ -62,11 +77,17 @@ def _run(
     from grader.progress.workspace import open_workspace
 
     course = open_workspace(Path.cwd(), key_file).course
-    if not stage:
+    return Run(
+        course, named_stages(course, stage), Wishes(out, policy, (), isolation, require_isolation, jobs, cluster)
+    )
+
+
+def named_stages(course: Course, names: list[str] | None) -> tuple[Stage, ...]:
+    """Return the stages that were named, in the order of the course; UsageError for none, or an unknown one."""
+    if not names:
         raise UsageError("no stage is named", f"Name one or several, as in --stage {course.stages[0].id}.")
-    ids = {course.find(name).id for name in stage}
-    stages = tuple(each for each in course.stages if each.id in ids)
-    return Run(course, stages, Wishes(out, policy, isolation, require_isolation, jobs, cluster))
+    ids = {course.find(name).id for name in names}
+    return tuple(each for each in course.stages if each.id in ids)
 
 
 def with_run(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from grader.gradebook.records import Override
+from grader.gradebook.records import Member, Override
 from grader.gradebook.table import Entry
 from grader.report.document import dumps
 
 SCHEMA = 2
+MEMBER = (
+    "name", "login", "email", "section", "team", "canvas_id", "sis_id", "sis_login", "moodle_id", "gradescope_id",
+)  # fmt: skip
 
 
 def as_json(entries: Iterable[Entry]) -> str:
@@ -22,6 +26,7 @@ def _mark(entry: Entry) -> dict[str, Any]:
     return {
         "student": entry.student,
         "identity": entry.identity,
+        "roster": _member(entry.member),
         "stage": entry.stage,
         "outcome": entry.outcome,
         "passed": entry.passed,
@@ -55,6 +60,13 @@ def points_of(entry: Entry) -> dict[str, Any]:
         "late_days": mark.late_days if mark else 0,
         "budget_days": mark.budget_days if mark else 0,
     }
+
+
+def _member(member: Member | None) -> dict[str, str] | None:
+    """Return what the roster says of a student, without what it leaves blank."""
+    if member is None:
+        return None
+    return {name: value for name, value in asdict(member).items() if name in MEMBER and value}
 
 
 def _override(override: Override | None) -> dict[str, Any] | None:

@@ -32,7 +32,8 @@ def _types(arrow: Any) -> dict[str, Any]:
         "criteria_passed": whole, "criteria_robust": whole, "points": number,
         "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
         "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
-        "isolation": text, "submission": text, "rows": arrow.map_(text, text),
+        "isolation": text, "submission": text, "name": text, "login": text, "email": text,
+        "section": text, "team": text, "rows": arrow.map_(text, text),
     }  # fmt: skip
 
 
@@ -54,5 +55,6 @@ def _line(entry: Entry) -> dict[str, Any]:
         "seed": verdict.get("seed"),
         "isolation": verdict.get("isolation"),
         "submission": verdict.get("submission"),
+        **{each: getattr(entry.member, each, "") or None for each in ("name", "login", "email", "section", "team")},
         "rows": [(row["id"], row["status"]) for row in verdict.get("criteria", ())],
     }

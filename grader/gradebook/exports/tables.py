@@ -12,6 +12,7 @@ from grader.report.spreadsheet import Cell, csv_text
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
     "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust",
+    "name", "login", "email", "section", "team",
 )  # fmt: skip
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
@@ -39,6 +40,7 @@ def _line(entry: Entry) -> list[Cell]:
         entry.submitted.isoformat() if entry.submitted else "",
         entry.attempts,
         *criteria_of(entry).values(),
+        *(getattr(entry.member, each, "") for each in ("name", "login", "email", "section", "team")),
     ]
 
 
@@ -54,10 +56,21 @@ def as_canvas(entries: Sequence[Entry]) -> str:
     lines: list[list[Cell]] = [[*CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
     for student in dict.fromkeys(entry.student for entry in entries):
         mine = [cells.get((student, stage)) for stage in stages]
-        identity = next((each.identity for each in mine if each and each.identity), "")
-        name = _name(student, identity)
-        lines.append([name, identity, "", "", "", *(_number(each.points if each else None) for each in mine)])
+        who = _canvas(next(each for each in mine if each))
+        lines.append([*who, *(_number(each.points if each else None) for each in mine)])
     return csv_text(lines)
+
+
+def _canvas(entry: Entry) -> list[Cell]:
+    """Return by what Canvas finds a student: the number of its own, else the SIS's."""
+    member = entry.member
+    if member is None:
+        return [_name(entry.student, entry.identity), entry.identity, "", "", ""]
+    name = member.name or _name(entry.student, entry.identity)
+    number = member.canvas_id or (
+        entry.identity if entry.identity not in (member.moodle_id, member.gradescope_id) else ""
+    )
+    return [name, number, member.sis_id, member.sis_login or member.login, member.section]
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:
@@ -68,9 +81,10 @@ def as_moodle(entries: Sequence[Entry]) -> str:
         raise UsageError(what, "Name one of them with --stage.")
     lines: list[list[Cell]] = [["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]]
     for entry in entries:
-        identity = f"Participant {entry.identity}" if entry.identity else entry.student
+        number = entry.member.moodle_id if entry.member else entry.identity
+        identity = f"Participant {number}" if number else entry.student
         most = _number(entry.mark.out_of if entry.mark else None)
-        name = _name(entry.student, entry.identity)
+        name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
         lines.append([identity, name, _number(entry.points), most, _comment(entry)])
     return csv_text(lines)
 

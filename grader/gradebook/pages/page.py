@@ -41,7 +41,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Part:
-    """One stage on a student's page; problem and hint say why nothing could be run."""
+    """One stage on a student's page; problem and hint say why nothing could be run, notes what was stood in for."""
 
     entry: Entry
     title: str
@@ -49,6 +49,7 @@ class Part:
     problem: str
     hint: str
     rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Pages:
@@ -99,6 +100,7 @@ class Pages:
             entry.problem,
             str(problem.get("hint") or ""),
             () if failed else rows(verdict, level),
+            tuple(map(str, verdict.get("notes") or ())),
         )
 
 

@@ -343,6 +343,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
         lines += paragraph(made, style.look, "dim", indent=0)
     if run.public_only:
         lines += paragraph("Only public tests were run. Hidden tests run when you submit.", style.look, indent=0)
+    for note in run.notes:
+        lines += paragraph(f"Note: {note}.", style.look, indent=0)
     if run.isolation_note and style.verbose:
         lines += paragraph(f"isolation: {run.isolation_note}", style.look, "dim", indent=0)
     return lines

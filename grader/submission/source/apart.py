@@ -76,7 +76,8 @@ def _understood(code: int, answer: bytes) -> Reading:
 
 def _reading(fields: Any) -> Reading:
     refused = {str(name): Problem(**problem) for name, problem in fields["refused"].items()}
-    return Reading(_problem(fields["problem"]), refused, _problem(fields["forbidden"]))
+    stood_in = tuple(map(str, fields["stood_in"]))
+    return Reading(_problem(fields["problem"]), refused, _problem(fields["forbidden"]), stood_in)
 
 
 def _problem(fields: Any) -> Problem | None:

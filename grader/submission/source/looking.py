@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from grader.course.settings import UNSAID
 from grader.course.stage import Forbidden
 from grader.submission.source.forbidden import Layout, read_forbidden
-from grader.submission.source.imports import import_problem
+from grader.submission.source.imports import import_problem, stand_ins
 from grader.submission.source.parsing import TOO_DEEP, parsed, without_main_block
 from grader.submission.source.problem import Problem, Reading
 from grader.submission.source.text import decoded
@@ -23,7 +24,10 @@ def look(
         return Reading(layout)
     try:
         problem = import_problem(layout.nodes, module, packages)
-        return Reading(problem) if problem else read_forbidden(layout, forbidden, functions)
+        if problem is not None:
+            return Reading(problem)
+        found = read_forbidden(layout, forbidden, functions)
+        return replace(found, stood_in=stand_ins(layout.nodes, packages))
     except RecursionError:
         return Reading(TOO_DEEP)
 

@@ -31,6 +31,17 @@ def parsed(text: str) -> ast.Module | Problem:
     return tree
 
 
+def is_python(text: str) -> bool:
+    """Say whether Python can compile a text, without a tree and without a word on why not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<submission>", "exec", dont_inherit=True)
+    except (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError, SystemError):
+        return False
+    return True
+
+
 def without_main_block(tree: ast.Module) -> ast.Module:
     """The tree without what stands under `if __name__ == "__main__":`, which never runs in a check."""
     body: list[ast.stmt] = []

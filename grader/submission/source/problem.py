@@ -26,12 +26,13 @@ class Reading:
     """What a module's text tells against it: one problem with the whole, or with each function that reaches one.
 
     forbidden is the first thing that the module uses and that its stage forbids, whether or not a function of the
-    stage reaches it.
+    stage reaches it. stood_in are the packages that it imports and that are not there.
     """
 
     problem: Problem | None = None
     refused: Mapping[str, Problem] = field(default_factory=dict)
     forbidden: Problem | None = None
+    stood_in: tuple[str, ...] = ()
 
     @property
     def first(self) -> Problem | None:

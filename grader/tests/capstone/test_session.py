@@ -149,7 +149,11 @@ def test_a_checkpoint_of_other_files_does_not_fit(small: Small) -> None:
         ("return 1.0", "raise KeyError('x')", "measure of stages/capstone/train.py: KeyError: 'x'"),
         ("return 1.0", "import os; os._exit(3)", "ended without an answer"),
         ("def measure", "def measured", "does not define measure"),
-        ("import numpy as np", "import numpy as np\nimport torch", "fails while it is loaded"),
+        (
+            "import numpy as np",
+            "import numpy as np\n__import__('importlib').import_module('torch')",
+            "fails while it is loaded",
+        ),
     ],
 )
 def test_what_goes_wrong_is_told_and_what_was_trained_is_kept(small: Small, old: str, new: str, told: str) -> None:

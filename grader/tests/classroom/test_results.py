@@ -196,7 +196,7 @@ def test_every_key_that_is_taken_has_to_be_there(name: str, tmp_path: Path) -> N
     document = verdict_document(VERDICT)
     del document[name]
     unread = {"title", "waits_for", "isolation_note", "duration_s", "course", "file", "only", "problem", "unlocked"}
-    unread |= {"provenance", "uses", "robust", "passes", "counts"}  # earlier verdicts have none
+    unread |= {"provenance", "uses", "notes", "robust", "passes", "counts"}  # earlier verdicts have none
     found = read(left(tmp_path, json.dumps(document)), STAGE, TIERS)
     assert (found.why == "") == (name in unread)
 

@@ -45,6 +45,11 @@ def test_a_file_that_a_spreadsheet_wrote_is_read(tmp_path: Path) -> None:
     assert from_csv(tmp_path, data) == (Student("lovelace-ada", "class/ada", A),)
 
 
+def test_columns_may_come_in_any_order_beside_those_of_a_class(tmp_path: Path) -> None:
+    found = from_csv(tmp_path, f"Name,Revision,Student,Section,Repository\nAda L,{A},ada,1,class/ada\n")
+    assert [(each.name, each.repository, each.revision) for each in found] == [("ada", "class/ada", A)]
+
+
 @pytest.mark.parametrize(
     ("data", "what"),
     [

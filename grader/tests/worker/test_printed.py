@@ -22,3 +22,21 @@ def test_beyond_the_limit_characters_are_counted_only() -> None:
 
 def test_it_is_no_terminal() -> None:
     assert not Printed().isatty()
+
+
+def test_it_has_what_programs_ask_of_standard_output() -> None:
+    printed = Printed()
+    printed.reconfigure(encoding="latin-1", line_buffering=True)
+    assert printed.buffer.write(b"caf\xc3\xa9 \xff\n") == 8
+    printed.buffer.flush()
+    printed.writelines(["a", "b"])
+    printed.close()
+    assert printed.take() == "café \ufffd\nab"
+    assert (printed.fileno(), printed.writable(), printed.readable(), printed.closed) == (1, True, False, False)
+
+
+def test_bytes_without_end_are_counted_too() -> None:
+    printed = Printed()
+    data = b"x" * (1 << 20)
+    assert printed.buffer.write(data) == len(data)
+    assert len(printed.take()) < OUTPUT_LIMIT + 100

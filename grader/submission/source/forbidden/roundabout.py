@@ -58,6 +58,7 @@ PATHS = {
     **dict.fromkeys(("inspect.getattr_static", "string.Formatter"), _ATTRIBUTE),
     **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._getframe"), _INSIDE),
     **dict.fromkeys(("sys._current_frames", "sys.settrace", "sys.setprofile", "types.CodeType"), _INSIDE),
+    **dict.fromkeys(("sys.meta_path", "sys.path_hooks", "sys.path_importer_cache"), _INSIDE),
     **dict.fromkeys(("inspect.currentframe", "inspect.stack", "inspect.trace", "inspect.getmodule"), _INSIDE),
     **dict.fromkeys(("pickle", "_pickle", "marshal", "ctypes", "_ctypes", "unittest.mock", "numpy.load"), _INSIDE),
 }  # fmt: skip

@@ -25,6 +25,7 @@ _LIMITS = frozenset({"numpy.finfo", "numpy.iinfo"})
 _READ = frozenset({
     ast.BinOp, ast.AugAssign, ast.Import, ast.ImportFrom, ast.Assign, ast.Call, ast.Name, ast.Attribute, ast.MatchClass,
 })  # fmt: skip
+_LOAD = "numpy.load"
 
 
 _Found = tuple[str, Way | None]
@@ -58,6 +59,7 @@ class _Search:
         self._within: set[ast.AST] = set()  # parts of a dotted name that are not the whole
         self._answered: set[ast.AST] = set()  # parts that may stand there, as the expression around them has shown
         self._called: set[ast.AST] = set()
+        self._loads: set[ast.AST] = set()  # np.load where it can read arrays alone
 
     def run(self) -> Iterator[tuple[Use, Place]]:
         for node, place in self._layout:
@@ -115,6 +117,7 @@ class _Search:
             paths = paths[1:]  # an unknown name for itself; the others are what `from module import *` may have given
         for path in paths:
             way = None if node in self._answered and path in roundabout.GETTERS else way_of(path)
+            way = None if node in self._loads and path == _LOAD else way
             if way is None and node not in self._answered and self._names.holds(path):
                 way = roundabout.MODULE
             if way is not None:
@@ -135,6 +138,8 @@ class _Search:
                 yield from self._getattr(node, place)
             elif function.id == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
                 self._answered.add(function)
+        elif _LOAD in self._meanings.paths(function) and _reads_arrays(node):
+            self._loads.add(function)
         elif getters := roundabout.GETTERS.intersection(self._meanings.paths(function)):
             self._answered.add(function)
             yield from self._getter(node, min(getters))
@@ -198,3 +203,8 @@ class _Search:
                 return False
         roots = {root(path) for path in self._meanings.paths(target)}
         return not roots or "numpy" in roots
+
+
+def _reads_arrays(call: ast.Call) -> bool:
+    """Say whether a call of np.load names a file and no more, so that it unpickles nothing."""
+    return len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) and not call.keywords

@@ -3,7 +3,7 @@
 import helper
 
 ATTACK = "a helper module beside the module"
-OUTCOME = "not loaded"
+OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 FILES = {"helper.py": "@PLANTED@"}
 

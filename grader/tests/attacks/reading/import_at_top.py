@@ -3,7 +3,7 @@
 from hidden.s01_matrix_operations import solution
 
 ATTACK = "grader imported at the top"
-OUTCOME = "not loaded"
+OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 ATTACK = "pytest imported at the top"
-OUTCOME = "not loaded"
+OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 
 

@@ -18,7 +18,7 @@ from junitparser import Error, Failure, JUnitXml
 from grader.errors import UsageError
 from grader.gradebook import exports
 from grader.gradebook.exports.formats import RENDER
-from grader.gradebook.records import Mark, Override
+from grader.gradebook.records import Mark, Member, Override
 from grader.gradebook.table import Entry
 
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
@@ -108,6 +108,25 @@ def test_moodle_has_a_worksheet_of_one_stage() -> None:
     assert (found[0]["Maximum Grade"], found[2]["Feedback comments"]) == ("2", "cy handed in nothing; 3 days late")
     assert (found[1]["Grade"], found[1]["Feedback comments"]) == ("1.75", "given by hand: oral exam")
     assert found[3]["Grade"] == ""
+
+
+def test_what_the_roster_knows_of_a_student_stands_in_every_format() -> None:
+    member = Member("zoe", "Zoë O'Hara", "zoe-o", "zoe@uni.edu", "Lab 1", "red", "4711", "S1", "zo12", "300123", "1001")
+    given = (entry("zoe", identity="1001", member=member), entry("bob"))
+    line, plain = rows("csv", given)
+    assert [line[each] for each in ("name", "login", "email", "section", "team")] == [
+        "Zoë O'Hara", "zoe-o", "zoe@uni.edu", "Lab 1", "red",
+    ]  # fmt: skip
+    assert plain["name"] == ""
+    canvas = rows("canvas", given)[1]
+    assert [canvas[each] for each in ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")] == [
+        "Zoë O'Hara", "4711", "S1", "zo12", "Lab 1",
+    ]  # fmt: skip
+    moodle = rows("moodle", given)[0]
+    assert (moodle["Identifier"], moodle["Full name"]) == ("Participant 300123", "Zoë O'Hara")
+    found = json.loads(RENDER["json"](given))
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
+    assert found["marks"][0]["roster"]["gradescope_id"] == "1001" and found["marks"][1]["roster"] is None
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,10 @@ def test_a_file_with_its_students_name_is_the_one_stage_that_is_graded(tmp_path:
         names(Arrival("cy", ()), s15, only=True)
 
 
-def test_of_several_files_those_of_the_stage_are_its_attempts(tmp_path: Path, s15: Stage) -> None:
+def test_of_several_files_of_a_submission_the_likeliest_comes_first(tmp_path: Path, s15: Stage) -> None:
     made(tmp_path, "ada_1_attention-1.py", "ada_1_attention (2).py", "ada_1_layer.py", "ada_1_all.zip")
     (ada,) = listing(tmp_path, UTC).arrivals
-    assert names(ada, s15, only=False) == ["all.zip", "attention (2).py", "attention-1.py"]
+    assert names(ada, s15, only=False) == ["attention (2).py", "attention-1.py", "all.zip"]
 
 
 def test_what_is_nobodys_is_ignored_and_named(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def documents(course: Course) -> tuple[str, str]:
     """Return the class's page and a student's, of a class in which all words are hostile."""
     evil = failure(test=EVIL, call=EVIL, message=EVIL, help=EVIL, where=EVIL)
     evil["cause"] = {"id": EVIL, "text": EVIL, "fix": EVIL}
-    bad = verdict(double=False, title=EVIL)
+    bad = verdict(double=False, title=EVIL) | {"notes": [EVIL]}
     bad["criteria"][0] |= {"failures": [evil], "text": EVIL, "waits_for": [EVIL], "id": EVIL}
     pages = Pages(course, "full", NOW)
     one = sheet(bad, bad, bad, student=EVIL, points=1.0)
@@ -59,6 +59,13 @@ def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
     figures.add(sheet(bad), "students/x.html")
     for page in (pages.student(sheet(bad)), "".join(pages.overview(figures))):
         assert "still in <code>while i &lt; n</code>." in page and "that <code>i &lt; n</code> ends" in page
+
+
+def test_what_was_stood_in_for_is_said_on_the_students_page(course: Course) -> None:
+    note = "torch is not available when a stage is checked"
+    pages = Pages(course, "verdict", NOW)
+    assert f"Note: {note}." in pages.student(sheet(verdict() | {"notes": [note]}))
+    assert "Note:" not in pages.student(sheet(verdict()))
 
 
 def test_a_row_that_is_not_started_is_said_once(course: Course) -> None:

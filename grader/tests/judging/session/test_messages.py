@@ -80,7 +80,7 @@ class TestLearners:
         ("source", "kind", "said"),
         [
             ("def double(x:\n", "syntax", "line 1"),
-            ("import pandas\n", "import", "pandas"),
+            ("import msgpack\n", "import", "msgpack"),
             ("x = 1\nraise ValueError('at the top')\n", "import-error", "ValueError: at the top"),
             ("x = 1\n", "missing", "defines none of this stage's functions"),
         ],

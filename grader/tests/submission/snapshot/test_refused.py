@@ -48,7 +48,7 @@ class TestRefused:
 
     def test_another_kind_of_file_is_named(self, stage: Stage, course: Path, inbox: Path) -> None:
         message = refusal(stage, put(inbox / "notes.txt"), course)
-        expected = "expected a name that ends in .py, .zip, .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2"
+        expected = "expected a name that ends in .py, .ipynb, .zip, .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2"
         assert message.endswith(f"notes.txt is not a Python file: {expected}")
 
     def test_a_folder_named_like_the_module_is_named(self, stage: Stage, course: Path) -> None:

@@ -37,10 +37,11 @@ class TestWhatItSays:
         assert found == Problem(
             "forbidden", "line 2: numpy.dot is not allowed in this stage. Write it yourself.", 2, None
         )
-        assert look("import torch\n") == Problem(
-            "import", "line 1: torch is imported, but is unavailable when a stage is checked", 1,
-            "A stage uses numpy and the standard library only: write, or copy into a.py, what you need from torch.",
+        assert look("import msgpack\n") == Problem(
+            "import", "line 1: msgpack is imported, but is unavailable when a stage is checked", 1,
+            "A stage uses numpy and the standard library only: write, or copy into a.py, what you need from msgpack.",
         )  # fmt: skip
+        assert look_apart(b"import torch\n", "a.py", forbidden).stood_in == ("torch",)
 
     def test_it_finds_which_functions_are_concerned(self) -> None:
         forbidden = Forbidden(("@",), (), "Write it yourself.")

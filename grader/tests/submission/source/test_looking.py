@@ -16,9 +16,9 @@ FORBIDDEN = Forbidden((), ("sum",), "Write it yourself.")
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
-        (b"import torch\nsum([])\n(\xff", "encoding"),
-        (b"import torch\nsum([])\n(", "syntax"),
-        (b"sum([])\nimport torch\n", "import"),
+        (b"import grader\nsum([])\n(\xff", "encoding"),
+        (b"import grader\nsum([])\n(", "syntax"),
+        (b"sum([])\nimport grader\n", "import"),
         (b"sum([])\n", "forbidden"),
     ],
 )

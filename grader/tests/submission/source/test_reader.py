@@ -29,7 +29,8 @@ def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 
 def test_nothing_to_say_is_no_problem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(monkeypatch, capsys, "x = 1") == {"problem": None, "refused": {}, "forbidden": None}
+    expected: dict[str, object] = {"problem": None, "refused": {}, "forbidden": None, "stood_in": []}
+    assert answer(monkeypatch, capsys, "x = 1") == expected
 
 
 def test_a_problem_is_all_its_fields(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
