@@ -340,11 +340,15 @@ class Explainer:
         wrong = [each for each in trace.entries if id(each[0]) in places.wrong and within[id(each[0])] in own]
         said = [(node, each) for node, each in wrong if each.kind not in SAYS_NOTHING]
         said = [(node, each) for node, each in said if each.known is not None and each.known in alike]
-        found = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
-        if not found:
-            found = [each for each in places.origins if within[id(each)] in own]
-            found = found if len({getattr(each, "lineno", 0) for each in found}) == 1 else []
-        return (within[id(found[0])], int(getattr(found[0], "lineno", 0))) if found else nowhere
+        found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
+        if found:
+            return within[id(found[0])], int(getattr(found[0], "lineno", 0))
+        lines = {(within[id(each)], each.lineno) for each in places.origins if within[id(each)] in own}
+        if not lines:  # no value is wrong but what is answered
+            ran = [each for each in places.statements if places.function[id(each)] in own and trace.did_run(each)]
+            least = min((places.far[id(each)] for each in ran), default=0)
+            lines = {(places.function[id(each)], each.lineno) for each in ran if places.far[id(each)] == least}
+        return lines.pop() if len(lines) == 1 else nowhere
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
