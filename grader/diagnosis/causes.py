@@ -333,13 +333,14 @@ class Explainer:
         if search is None or trace is None:
             return nowhere
         places, within = search.places(check, trace, checks.trusted()), trace.probes.within
-        own = set(search.module.reached(mistake.replaces)) or search.reached(check.label)
+        own = self._functions_of(mistake, search) or search.reached(check.label)
         if not places.known:
             return nowhere
         alike = search.values_with(f"{self.reference_text}\n\n{mistake.source}", check)
         wrong = [each for each in trace.entries if id(each[0]) in places.wrong and within[id(each[0])] in own]
         said = [(node, each) for node, each in wrong if each.kind not in SAYS_NOTHING]
         said = [(node, each) for node, each in said if each.known is not None and each.known in alike]
+        said = [(node, each) for node, each in said if within[id(node)] == mistake.replaces] or said  # else in a helper
         found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
         if found:
             return within[id(found[0])], int(getattr(found[0], "lineno", 0))
@@ -349,6 +350,15 @@ class Explainer:
             least = min((places.far[id(each)] for each in ran), default=0)
             lines = {(places.function[id(each)], each.lineno) for each in ran if places.far[id(each)] == least}
         return lines.pop() if len(lines) == 1 else nowhere
+
+    def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
+        """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
+        asked = {name for row in self.stage.criteria for name in row.functions}
+        reached = search.module.reached(mistake.replaces)
+        helpers = {name for name in reached if name.partition(".")[0] not in {each.partition(".")[0] for each in asked}}
+        return helpers | {
+            name for name in reached if name == mistake.replaces or name.startswith(f"{mistake.replaces}.")
+        }
 
     def _edited(
         self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
