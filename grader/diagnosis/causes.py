@@ -279,8 +279,10 @@ class Explainer:
     def _allowed(self, label: str) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""
         module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
-        inner = {name for broken in self._broken - {label} for name in module.reached(broken)}
-        return frozenset(inner) if inner & set(module.reached(label)) and label not in self._broken else None
+        reached = set(module.reached(label))
+        called = [name for name in self._broken - {label} if name in reached]
+        inner = {name for each in called for name in module.reached(each)}
+        return frozenset(inner) if inner and label not in self._broken else None
 
     def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""

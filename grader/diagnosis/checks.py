@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Name, Record
 from grader.worker.operations import perform
 
+T = TypeVar("T")
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 MOST_RIGHT = 3  # answers to one call that are right, as with free signs
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
@@ -353,18 +355,20 @@ class Checks:
         self.unclear.append(ended)
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
-        """Return right calls that lead to some function: those of one function first, then the shortest."""
+        """Return right calls that lead to some function: those of one function, and of the others in turn."""
         right = (*self._right, *(each for each in self.failing if each in self.mended))
         found = [each for each in right if any(map(reaches, each.labels))]
         tests = [each for each in self._passed if any(reaches(label) for label in _labels(each))]
-        tests.sort(key=lambda each: (first not in _labels(each), sum(map(_size_of, each.records))))
-        for each in tests:
-            if len(found) >= most:
-                break
+        tests.sort(key=_size_of_test)
+        beside = _in_turn([each for each in tests if first not in _labels(each)], lambda each: each.outcome.criterion)
+        for each in (*[each for each in tests if first in _labels(each)][:most], *beside[: most // 2]):
             check = self.whole(each)
             if check is not None:
                 found.append(check)
-        return sorted(found, key=lambda each: (each.label != first, each.size))[:most]
+        found.sort(key=lambda each: each.size)
+        own = [each for each in found if each.label == first]
+        others = _in_turn([each for each in found if each.label != first], lambda each: each.label)
+        return [*own[: max(most - len(others), most // 2)], *others][:most]
 
     def whole(self, ended: Ended) -> Check | None:
         """Return all that a test asked that passed; made once."""
@@ -383,6 +387,19 @@ class Checks:
 
 def _labels(ended: Ended) -> set[str]:
     return {record.label for record in ended.records if record.kind == "call"}
+
+
+def _in_turn(items: Iterable[T], group: Callable[[T], str]) -> list[T]:
+    """Return the first item of each group, then the second of each, and so on."""
+    places, found = Counter[str](), []
+    for each in items:
+        found.append((places[group(each)], each))
+        places[group(each)] += 1
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+def _size_of_test(ended: Ended) -> int:
+    return sum(map(_size_of, ended.records))
 
 
 def _size_of(record: Record) -> int:

@@ -184,6 +184,8 @@ def bounded(site: Site) -> Iterator[Made]:
         return
     is_array = value.kind == "array"
     for function, limit in (("max", 0), ("min", 1), ("max", 1)):
+        if function == "min" and not value.is_real:  # of a size or a count
+            continue
         if is_array:
             new: ast.expr = named("maximum" if function == "max" else "minimum", site.node, number(limit))
         else:
