@@ -48,7 +48,7 @@ def test_a_survivor_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_probe_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "PROBE", b"import no_such_module\n")
+    monkeypatch.setattr(guards, "PROBE", b"raise RuntimeError('no_such_module')\n")
     with pytest.raises(LoadFailed, match="no_such_module"):
         guards.try_out("process")
 

@@ -44,10 +44,10 @@ class Group:
     def does(self, *arguments: str) -> Done:
         return self._grader("class", *arguments, "--out", str(self.out))
 
-    def grades(self, *stages: str) -> Done:
+    def grades(self, *stages: str, proceeds: bool = False) -> Done:
         named = [word for stage in stages for word in ("--stage", stage)]
         how = ("--isolation", "process", "--require-isolation", "process", "--jobs", "2")
-        return self.does("grade", str(self.handed), *named, *how)
+        return self.does("grade", str(self.handed), *named, *how, *(["--proceed"] if proceeds else []))
 
     def entries(self, stage: str = "s04") -> dict[str, Entry]:
         with Gradebook.open(self.out) as book:
@@ -165,14 +165,14 @@ def test_points_by_hand_for_what_waits_are_asked_for(group: Group) -> None:
 
 def test_the_history_names_no_seed_of_what_was_never_graded(group: Group) -> None:
     (group.handed / "ada").mkdir(parents=True)
-    group.grades("s04")
+    group.grades("s04", proceeds=True)  # nobody handed in anything
     history = group.does("history", "ada").out
     assert "(missing)" in history and "seed" not in history and "(graded)" not in history
 
 
 def test_a_zero_for_nothing_does_not_stay_beside_what_waits(group: Group) -> None:
     (group.handed / "ada").mkdir(parents=True)
-    group.grades("s04")
+    group.grades("s04", proceeds=True)  # nobody handed in anything
     assert (group.entries()["ada"].outcome, group.entries()["ada"].points) == ("missing", 0.0)
     group.hands_in("ada", s04=None)
     group.grades("s04")
