@@ -99,7 +99,7 @@ def _expected_array(expected: object, equal_nan: bool = False) -> Array:
     if array.dtype.kind not in KIND_NAMES:
         raise TypeError(f"expected has dtype {array.dtype}; only bool, integer, floating and complex can be compared")
     if array.dtype.kind in "fc" and not equal_nan and np.isnan(array).any():
-        raise ValueError("expected holds NaN, which equals nothing: pass equal_nan=True, or fix the test's inputs")
+        raise ValueError("expected holds NaN, which equals nothing: it comes of NaN, or needs equal_nan=True")
     return array
 
 
