@@ -243,7 +243,7 @@ class Explainer:
             except RunnerGone:  # what is known without trials is told all the same
                 break
             if cause is None:
-                cause = self._condition(label, searched) if match is None else None
+                cause = self._condition(label, searched, budget) if match is None else None
             if cause is None:
                 break
             if match is not None and _is_against(match, cause):
@@ -385,10 +385,11 @@ class Explainer:
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
 
-    def _condition(self, label: str, failing: Sequence[Check]) -> Cause | None:
+    def _condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
         """Return the condition that decides wrongly in all failing calls of a function."""
         search = self._search
-        found = blamed(search, label, failing) if search is not None and label in search.module.functions else None
+        is_there = search is not None and label in search.module.functions and not budget.is_over
+        found = blamed(search, label, failing, budget) if search is not None and is_there else None
         if found is None:
             return None
         text = f"{label}, line {found.node.lineno}: {found.says}."

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check
 from grader.diagnosis.edits import Edit
 from grader.diagnosis.edits.base import RARE
@@ -35,7 +36,7 @@ class Blamed:
     fix: str
 
 
-def blamed(search: Search, label: str, failing: Sequence[Check]) -> Blamed | None:
+def blamed(search: Search, label: str, failing: Sequence[Check], budget: Budget) -> Blamed | None:
     """Return the condition of a function that decides wrongly in all its failing calls; None where several may."""
     plain = [each for each in failing if each.is_plain]
     answers = {repr(each.right.result) for each in plain if type(each.right.result) is not bool}
@@ -49,6 +50,7 @@ def blamed(search: Search, label: str, failing: Sequence[Check]) -> Blamed | Non
     for check in sorted(failing, key=lambda each: each.size):
         edits = [_turned(label, each, time) for each in left for time in range(1, MOST_TIMES + 1)]
         right = search.tried(check, edits) if edits else []
+        budget.take(len(edits), check.work)
         times = {
             id(edit.changes[0][0]): (check, number % MOST_TIMES + 1)
             for number, edit in enumerate(edits)

@@ -11,18 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from grader.course.stage import Stage
-from grader.diagnosis.edits import (
-    calls,
-    constants,
-    containers,
-    names,
-    numerics,
-    operators,
-    shapes,
-    slices,
-    statements,
-    terms,
-)
+from grader.diagnosis.edits import MODULES
 from grader.diagnosis.edits.base import number_in
 from grader.diagnosis.module_text import ModuleText
 from grader.diagnosis.trees import walk
@@ -63,7 +52,7 @@ class Stated:
 def of_edits() -> frozenset[str]:
     """Return the names that edits write of their own: those that stand in quotation marks in their modules."""
     found = {*dir(builtins), *(name for kind in (str, list, dict, set) for name in dir(kind))}
-    for module in (calls, constants, containers, names, numerics, operators, shapes, slices, statements, terms):
+    for module in MODULES:
         source = inspect.getsource(module)
         found |= {*_QUOTED.findall(source), *_WORD.findall(" ".join(_WRITTEN.findall(source)))}
     return frozenset(found)

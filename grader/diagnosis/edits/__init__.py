@@ -19,7 +19,6 @@ from grader.diagnosis.edits import (
 )
 from grader.diagnosis.edits.base import Context, Edit, Site, edits_at
 
-__all__ = [
-    "Context", "Edit", "Site", "calls", "constants", "containers", "edits_at", "names", "numerics", "operators",
-    "shapes", "slices", "statements", "terms",
-]  # fmt: skip
+MODULES = (calls, constants, containers, names, numerics, operators, shapes, slices, statements, terms)
+
+__all__ = ["MODULES", "Context", "Edit", "Site", "edits_at"]

@@ -1,0 +1,41 @@
+"""The far bound of a search counts processor time, here and in its process, and says that it ended the search."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from grader.diagnosis import runner
+from grader.diagnosis.runner import RemoteRunner, RunnerGone
+
+
+def made(ends_at: float) -> RemoteRunner:
+    def start() -> Any:
+        pytest.fail("a process was started")
+
+    return RemoteRunner(start, lambda _: None, ends_at, lambda *_: False)
+
+
+def test_a_search_that_used_its_processor_time_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "MOST_PROCESSOR_SECONDS", -1.0)
+    found = made(time.monotonic() + 1000)
+    with pytest.raises(RunnerGone):
+        found.named("double")
+    assert found.was_cut
+
+
+def test_what_its_process_used_counts() -> None:
+    found = made(time.monotonic() + 1000)
+    found.seconds = runner.MOST_PROCESSOR_SECONDS + 1
+    with pytest.raises(RunnerGone):
+        found.named("double")
+    assert found.was_cut
+
+
+def test_a_search_that_waited_too_long_is_cut() -> None:
+    found = made(time.monotonic() - 1)
+    with pytest.raises(RunnerGone):
+        found.named("double")
+    assert found.was_cut
