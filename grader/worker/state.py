@@ -8,14 +8,19 @@ and settings of Python and NumPy. What cannot be told apart from what it was cou
 
 from __future__ import annotations
 
+import __future__
+
+import array
 import builtins
 import functools
+import operator
 import os
+import random
 import re
 import sys
 import types
 import warnings
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,10 +35,12 @@ NOTED_BY_PYTHON = frozenset({"__warningregistry__", "__builtins__", "__spec__", 
 CONSTANT = (
     types.ModuleType, types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GenericAlias, types.UnionType, types.CodeType,
-    type(vars(namedtuple("_", "x"))["x"]), functools.cached_property, re.Pattern, np.dtype, np.ufunc,
-    type(None), type(...), type(NotImplemented), StandIn, StandInModule,
+    type(vars(namedtuple("_", "x"))["x"]), functools.cached_property, re.Pattern, np.dtype, np.ufunc, np.finfo, np.iinfo,
+    type(np.sum), type(np.random.default_rng), *map(type, (np.r_, np.c_, np.s_, np.mgrid, np.ogrid, np.test)),
+    type(__future__.annotations), operator.itemgetter, operator.attrgetter, type(None), type(...), type(NotImplemented), StandIn, StandInModule,
 )  # fmt: skip
 PLAIN_VALUES = (bool, int, float, complex, str, bytes, range, slice)
+SHOWN = frozenset({"decimal", "fractions", "datetime", "pathlib"})  # modules whose objects never change, and show all they hold
 LATE = "numpy."  # modules of NumPy's that it imports when a function needs them, as its median does
 MARKS = frozenset({"typing", "dataclasses"})  # whose objects say how something was declared
 BASES = frozenset({"abc", "enum", "typing"})  # whose classes keep nothing of an instance but its attributes
@@ -93,7 +100,7 @@ def _of_decimals() -> tuple[Any, ...]:
 
 def _drawn() -> int:
     """Return a number that changes with what `random` draws."""
-    return hash(sys.modules["random"].getstate()) if "random" in sys.modules else 0
+    return hash(random.getstate())
 
 
 def _has_company() -> bool:
@@ -130,9 +137,9 @@ class _Look:
         kind = type(value)
         if kind is types.BuiltinFunctionType and base_of(value.__self__) is not None:
             return hash((value.__name__, self.at(value.__self__)))  # of a container that may change
-        if isinstance(value, CONSTANT) or kind.__module__ in MARKS:
+        if isinstance(value, CONSTANT) or _is_of(kind, MARKS):
             return id(value)
-        if kind in PLAIN_VALUES or isinstance(value, np.generic):
+        if kind in PLAIN_VALUES or isinstance(value, np.generic) or _is_of(kind, SHOWN):
             text = repr(value)
             self._weigh(len(text))
             return hash((kind, text))
@@ -150,8 +157,19 @@ class _Look:
             return self._class(value)
         if base_of(value) is not None:
             return hash((self._all(members(value)), self._attributes(value)))
-        if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        if isinstance(value, (np.random.Generator, np.random.RandomState, np.random.BitGenerator)):
             return self._generator(value)
+        if kind is random.Random:
+            return hash(value.getstate())
+        if kind in (bytearray, array.array):
+            self._weigh(len(memoryview(value).cast("B")))
+            return hash(bytes(value))
+        if kind is types.MappingProxyType:
+            return self.at(dict(value))
+        if kind is deque:
+            return hash((value.maxlen, self._all(value)))
+        if kind is types.SimpleNamespace:
+            return self._attributes(value)
         if isinstance(value, types.MethodType):
             return self._all((value.__func__, value.__self__))
         if isinstance(value, (staticmethod, classmethod)):
@@ -169,6 +187,8 @@ class _Look:
         raise Unknown
 
     def _array(self, value: np.ndarray[Any, Any]) -> int:
+        if value.dtype == object:
+            return hash((value.shape, self._all(value.ravel().tolist())))
         if value.dtype.hasobject:
             raise Unknown
         self._weigh(value.nbytes)
@@ -192,8 +212,9 @@ class _Look:
         return module is not None and id(vars(module)) in self._own
 
     def _generator(self, value: Any) -> int:
-        state = value.bit_generator.state if isinstance(value, np.random.Generator) else value.get_state(legacy=False)
-        return hash(_flat(state))
+        if isinstance(value, np.random.RandomState):
+            return hash(_flat(value.get_state(legacy=False)))
+        return hash(_flat((value.bit_generator if isinstance(value, np.random.Generator) else value).state))
 
     def _instance(self, value: Any) -> int:
         slots = [name for cls in type(value).__mro__ for name in _slots(cls) if hasattr(value, name)]
@@ -210,6 +231,11 @@ class _Look:
         self._bytes -= size
         if self._bytes < 0:
             raise Unknown
+
+
+def _is_of(kind: type, modules: frozenset[str]) -> bool:
+    """Say whether a class is one that such a module defines: what a class says of itself may be untrue."""
+    return kind.__module__ in modules and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
 
 
 def _is_pythons(name: str, value: Any) -> bool:

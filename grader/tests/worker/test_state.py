@@ -14,13 +14,25 @@ from grader.tests.support.patience import SLACK
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 
 SOURCE = """
-import enum, functools, os, random, sys, threading, warnings
+from __future__ import annotations
+from numpy import *
+import array, datetime, enum, functools, operator, os, random, sys, threading, types, warnings
 from collections import Counter, OrderedDict, deque
+from fractions import Fraction
+from pathlib import Path
 from dataclasses import dataclass, field
 import decimal
 from typing import NamedTuple
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.linalg import norm
+from numpy.random import default_rng, randn
+from random import random as uniform
 
+limits, half, today, here = np.finfo(float), Fraction(1, 2), datetime.date(2026, 1, 1), Path("x")
+second, pages, tables = operator.itemgetter(1), types.MappingProxyType(dict(a=[])), {"sum": np.sum, "norm": norm}
+raw, packed, options, recent = bytearray(2), array.array("d", [1]), types.SimpleNamespace(a=1), deque(maxlen=2)
+own, bits, ragged = random.Random(1), np.random.PCG64(1), np.array([[1], [1, 2]], dtype=object)
 keep, draw_one = {}.setdefault, random.random
 count, table, rows, seen = 0, {"a": [1, 2]}, [np.zeros(3), np.ones((2, 2))], {1, 2}
 counter, ordered = Counter("aab"), OrderedDict(a=1)
@@ -120,6 +132,16 @@ def rebind_function(x): global nothing; nothing = scale
 def into_table(x): table["b"] = x
 def into_inner_list(x): table["a"].append(x)
 def into_array(x): rows[0][1] = 5
+def into_ragged(x): ragged[0].append(x)
+def into_bytes(x): raw[0] = 1
+def into_packed(x): packed.append(2.0)
+def into_options(x): options.b = x
+def into_recent(x): recent.append(x)
+def into_pages(x): pages["a"].append(x)
+def draw_own(x): own.random()
+def draw_bits(x): bits.random_raw()
+def draw_imported(x): randn()
+def draw_uniform(x): uniform()
 def writeable(x): rows[0].flags.writeable = False
 def into_set(x): seen.add(7)
 def into_counter(x): counter["z"] += 1
@@ -206,9 +228,10 @@ def test_something_is_left(learner: Learner, function: str) -> None:
     [
         "import itertools; numbers = itertools.count()",
         "numbers = (n for n in range(3))",
-        "from collections import deque; numbers = deque()",
+        "import logging; log = logging.getLogger('own')",
         "import threading; lock = threading.Lock()",
-        "import numpy as np; objects = np.array([[], {}], dtype=object)",
+        "import numpy as np; objects = np.zeros(2, dtype=[('a', object)])",
+        "class Hidden:\n    __module__ = 'fractions'\n    __repr__ = lambda self: ''\nhidden = Hidden()",
         "numbers = [[n] for n in range(30_000)]",
         "import numpy as np; large = np.zeros(200_000)",
         "class Odd:\n    @property\n    def __class__(self): raise SystemExit\nodd = [Odd()]",
