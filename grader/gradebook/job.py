@@ -37,7 +37,8 @@ SPARE = 1.5  # of patience: who shares a core is not served in turn
 class Job:
     """What to grade; the seed and the tier of isolation stand in key.
 
-    pool holds texts of others that passed, whose values steer the search for causes.
+    pool holds texts of others that passed, whose values steer the search for causes. recurs says that others have the
+    same seed.
     """
 
     key: Key
@@ -45,6 +46,7 @@ class Job:
     snapshot: Snapshot
     feedback: Feedback
     pool: tuple[bytes, ...] = ()
+    recurs: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def grade_job(job: Job) -> Done:
         _versions[stage.id] = course_version(stage)
     if _versions[stage.id] != job.key.course:
         raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
-    options = Options(job.key.seed, job.key.isolation, feedback=job.feedback, pool=job.pool)
+    options = Options(job.key.seed, job.key.isolation, feedback=job.feedback, pool=job.pool, recurs=job.recurs)
     verdict = _patiently(_grader(course, stage), job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)

@@ -20,6 +20,7 @@ from grader.gradebook.marking import mark
 from grader.gradebook.pool.executor import WorkerDied
 from grader.gradebook.pooled import pool_of, unexplained, with_causes
 from grader.gradebook.records import Attempt, Key, Made, Outcome, Result, Waiting
+from grader.gradebook.seeds import POOL
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
 from grader.report.escape import one_line
@@ -28,6 +29,7 @@ from grader.submission import Snapshot
 
 TRIES = 2  # of a submission whose process dies
 MOST_WHY = 1000  # characters of what is kept of a fault
+RECURRING = 3  # submissions with a seed, from which a plan of its tests pays for the first of them
 AHEAD = 2  # submissions that are read for each process, before one is free
 
 
@@ -123,7 +125,7 @@ class Coordinator:
                     self._record_waiting(stage, course, attempt, taken.snapshot, why)
                     tally.wait(attempt.student, why.lacking)
                 else:
-                    yield job
+                    yield replace(job, recurs=tally.total >= RECURRING * POOL)
                     continue
             self._told(tally)
 

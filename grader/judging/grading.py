@@ -42,7 +42,8 @@ class Options:
     ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
     looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
     timed asks for the time of each call. pool holds a few texts of others that passed: their values steer the search
-    for causes. patience stretches the seconds of the whole stage, and no other limit.
+    for causes. patience stretches the seconds of the whole stage, and no other limit. recurs says that the seed comes
+    again and again: then a warm grader plans the tests before the first grading with it.
     """
 
     seed: int
@@ -56,6 +57,7 @@ class Options:
     asked: tuple[str, ...] = ()
     feedback: Feedback = "full"
     pool: tuple[bytes, ...] = ()
+    recurs: bool = False
 
 
 def fresh_seed() -> int:
@@ -286,7 +288,7 @@ class Grader:
         return self._plan(options, self._tier(options.isolation)[0])
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
-        """Return what the tests ask with a seed; None where it is used for the first time, or by nobody who is warm.
+        """Return what the tests ask with a seed; None where it may never be used again, or by nobody who is warm.
 
         A plan costs as much as two gradings. It is made where judges are forked, and where there is a reference.
         """
@@ -296,7 +298,8 @@ class Grader:
             if len(self._plans) >= MOST_PLANS:
                 del self._plans[next(iter(self._plans))]
             self._plans[options.seed] = None
-            return None
+            if not options.recurs:
+                return None
         if self._plans[options.seed] is None:
             from grader.judging.plan import make_plan
 

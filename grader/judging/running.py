@@ -117,7 +117,7 @@ class TestRunner:
         """Run tests against their answers; those that have to ask as they run are added to live."""
         running: list[int] = []
         for place, each in answers.items():
-            if each.strayed:
+            if not each.may_suffice:
                 self.strayed.append(place)
                 live.append(place)
             elif self._plan[name_of(self.items[place])].is_passed_by(each.digest, self._process.names):

@@ -22,6 +22,7 @@ ID = slice(codec.HEADER.size + 2, codec.HEADER.size + 10)
 BEGINS = bytes([0x96, 0xCF])  # a list of six, and first an id of eight bytes: a question, or an answer
 SILENT = b"\xa2ok\x92\xa0\x90\xcb"  # of an answer without prints and warnings, up to its eight bytes of time
 SILENT_AT, REST_AT = slice(10, 17), 25
+RAISED, REPLY_AT = b"\xa5error", slice(10, 16)
 _FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is a list
 
 
@@ -151,8 +152,7 @@ Frame = tuple[bytes, np.ndarray[Any, Any]]
 class Answers:
     """What came to the questions of one test: the frames in their order, their digests, and the ids of the questions.
 
-    strayed says that the test has to ask as it runs: an answer was missing, or was another one than the next question
-    follows from.
+    strayed says that not all was asked: an answer was missing, or was another one than the next question follows from.
     """
 
     steps: Sequence[Step]
@@ -166,6 +166,11 @@ class Answers:
     def digest(self) -> bytes:
         """The digest of all that came."""
         return digest_of_all(self.digests)
+
+    @property
+    def may_suffice(self) -> bool:
+        """Whether the test may end with what came: all was asked, or what was asked last raised an exception."""
+        return not self.strayed or self.frames[-1][0][REPLY_AT] == RAISED
 
     @property
     def size(self) -> int:

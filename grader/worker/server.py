@@ -191,11 +191,15 @@ class Server:
         if kind == "test":  # which has no answer
             self.begin_test()
             return
-        args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
+        try:
+            args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
+            asked = self.objects[target]
+        except (KeyError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
+            self._reply(number, "error", 0.0, self.describe(error), [], Before([], blob))
+            return
         before = Before(decoder.shared, blob)
         start = time.perf_counter()
         try:
-            asked = self.objects[target]
             if isinstance(asked, type):
                 self.asked.add(asked)
             if kind == "load":

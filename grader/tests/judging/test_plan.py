@@ -228,6 +228,10 @@ def test_a_plan_changes_no_verdict(course: Course, name: str) -> None:
     source = reference_source(stage)
     texts = [source, *alternative_sources(stage).values()]
     texts += [f"{source}\n\n{each.source}" for each in load_mistakes(stage)[::12]]
+    names = list(dict.fromkeys(each for row in stage.criteria for each in row.functions if "." not in each))
+    for begun in (1, len(names) // 2, len(names) - 1):
+        unwritten = (f"def {each}(*given, **named):\n    raise NotImplementedError" for each in names[begun:])
+        texts.append("\n\n".join([source, *unwritten]))
     with Grader(course, stage, warm=True) as planned, Grader(course, stage) as live:
         for text in [source, source, *texts]:
             path = stage.folder.parent.parent.parent / "handed_in.py"
@@ -295,3 +299,51 @@ def test_what_measures_is_not_planned(small_course: SmallCourse) -> None:
     with Grader(small_course.course, small_course.stage) as grader:
         suite = grader._loaded()
         assert [item.name for item in suite.items if is_plannable(suite, item)] == ["test_plain"]
+
+
+def test_a_question_about_an_object_that_is_not_there_costs_no_other_its_answer(course: Course) -> None:
+    """Asked ahead, it may be about what a constructor was to give that raised."""
+    absent = object()
+
+    def asked(number: int, target: int, name: str, given: object = None) -> list[Any]:
+        wrapping = codec.Encoder(lambda value: [codec.HANDLE, 999] if value is absent else None)
+        channel.send(wrapping.frame([number, "getattr", target, name], [(given,), None]))
+        return codec.Decoder().message(*channel.receive())
+
+    with _served(course.find("s01")) as (channel, _):
+        assert asked(1, 999, "size")[:2] == [1, "error"]
+        assert asked(2, 0, "__name__", absent)[:2] == [2, "error"]
+        assert asked(3, 0, "__name__")[:2] == [3, "ok"]
+
+
+DEPENDENT = """
+    @pytest.mark.criterion("total")
+    def test_total_of_halves(learner):
+        assert learner.total(learner.half(3.0)) == 3.0
+
+    @pytest.mark.criterion("half")
+    def test_half(learner):
+        assert learner.half(1.0) == 0.5
+"""
+PUBLIC = """
+    @pytest.mark.criterion("total")
+    def test_total(learner):
+        assert learner.total(0.0) == 0.0
+
+    @pytest.mark.criterion("half")
+    def test_half_of_two(learner):
+        assert learner.half(2.0) == 1.0
+"""
+
+
+@pytest.mark.parametrize("half, strayed", [("x / 2", 0), ("x / 4", 1), ("[][0]", 0)], ids=["right", "wrong", "raises"])
+def test_a_test_that_ends_with_an_exception_asks_no_more(small_course: SmallCourse, half: str, strayed: int) -> None:
+    source = "def half(x):\n    return {}\n\n\ndef total(x):\n    return 2 * x\n"
+    manifest = good_stage.MANIFEST.format(id="s90")
+    small_course.write(manifest=manifest, solution=source.format("x / 2"), hidden=DEPENDENT, public=PUBLIC)
+    path = _written(small_course.root.parent / "handed_in.py", source.format(half))
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        assert grader.plan(Options(3, "process"))
+        verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process"))
+        assert len(grader.strayed) == strayed
+        assert {row.status for row in verdict.criteria} == {"passed" if half == "x / 2" else "failed"}
