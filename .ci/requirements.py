@@ -16,7 +16,17 @@ ROOT = Path(__file__).resolve().parent.parent
 FILE = "requirements-dev.txt"
 WRITE = "uv run --group dev python .ci/requirements.py"
 HEAD = f"# Written by `{WRITE}` from the lock of pyproject.toml. Do not edit.\n"
-EXPORT = ("uv", "export", "--quiet", "--group", "dev", "--no-emit-project", "--no-header", "--format", "requirements.txt")
+EXPORT = (
+    "uv",
+    "export",
+    "--quiet",
+    "--group",
+    "dev",
+    "--no-emit-project",
+    "--no-header",
+    "--format",
+    "requirements.txt",
+)
 PLACE = re.compile(r"://|^\s*-(?!-hash=)|\s@\s", re.MULTILINE)  # a host, an option such as --index-url, a path
 
 

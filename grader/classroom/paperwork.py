@@ -1,4 +1,4 @@
-"""The files around a learner's copy: README, AGENTS.md, pyproject.toml, licence, .gitignore, workflow of public checks."""
+"""The files around a learner's copy: README, AGENTS.md, pyproject.toml, licence, .gitignore and public checks."""
 
 from __future__ import annotations
 

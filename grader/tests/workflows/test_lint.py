@@ -14,8 +14,8 @@ from grader.tests.support.workflows import needs_bash, read
 
 CI = ROOT / ".ci"
 TOOLS = (
-    "ruff check", "ruff format --check", "mypy", "bandit", "python .ci/spelling.py", "python .ci/requirements.py --check",
-    "zizmor", "actionlint",
+    "ruff check", "ruff format --check", "mypy", "bandit", "python .ci/spelling.py",
+    "python .ci/requirements.py --check", "python .ci/counters.py", "zizmor", "actionlint",
 )  # fmt: skip
 
 
@@ -83,7 +83,10 @@ def test_the_check_fails_where_its_lint_or_a_test_does_and_shows_both(
     for name in ("run", "base"):
         shutil.copy(CI / name, tmp_path / ".ci")
     (tmp_path / ".ci" / "lint").write_text(f"sleep 0.2; echo a line is too long; exit {linted}\n", encoding="utf-8")
-    for name, does in (("uv", f'case "$*" in "run --group dev pytest"*) echo a test; exit {tested};; esac'), ("bwrap", "")):
+    for name, does in (
+        ("uv", f'case "$*" in "run --group dev pytest"*) echo a test; exit {tested};; esac'),
+        ("bwrap", ""),
+    ):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
         (tmp_path / "bin" / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "GIT_DIR": str(tmp_path / "none")}

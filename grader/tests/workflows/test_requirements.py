@@ -22,7 +22,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """What runs one of the scripts in a repository, with a uv that exports what stands in `locked`, and notes its calls."""
+    """Run one of the scripts in a repository, with a uv that exports the text of `locked` and notes its calls."""
     for name in (".ci", "bin"):
         (tmp_path / name).mkdir()
     for script in SCRIPTS:
