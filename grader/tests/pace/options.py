@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-STAGE = "stage.toml"
 OWN = Path(__file__).resolve().parents[1]  # the grader's own tests
 DEVELOPMENT = "hypothesis"  # is among what only they need
 
@@ -48,25 +47,20 @@ def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)  # xdist has an answer of its own, which would be taken
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
+    """Ask for workers where folders of the grader's own tests are run; tests and files that are named need none.
 
-    A stage's tests are its learner's: they run in this process too, in order, with prints and a debugger.
+    A stage's tests are its learner's: they run in this process, in order, with prints and a debugger.
     There is one more than cores, since a third of the time tests wait for processes that they started; each one more
     would collect all of the tests once more.
     """
-    folders = [Path(each).absolute() for each in config.args if "::" not in each and not each.endswith(".py")]
-    return cores() + 1 if any(not is_of_a_stage(each) for each in folders) else 0
+    folders = [Path(each) for each in config.args if "::" not in each and not each.endswith(".py")]
+    return cores() + 1 if any(is_own(each) for each in folders) else 0
 
 
 def is_own(place: Path) -> bool:
     """Return True for a place in the folder of the grader's own tests, or around it."""
     place = place.resolve()
     return place.is_relative_to(OWN) or OWN.is_relative_to(place)
-
-
-def is_of_a_stage(folder: Path) -> bool:
-    """Say whether a folder is a stage's, lies in one, or is the one where the stages are."""
-    return any(each.joinpath(STAGE).exists() for each in (folder, *folder.parents)) or any(folder.glob(f"*/{STAGE}"))
 
 
 def cores() -> int:
