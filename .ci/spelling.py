@@ -1,7 +1,8 @@
 """Check the spelling: no known misspelling anywhere, and British words in all pages, as most of the course has them.
 
 Names of the field in code (`normalize`, `center`) and titles of papers keep their American spelling: code, quotations,
-emphasis and links to other sites are not prose. `uv run python .ci/spelling.py --write-changes` mends misspellings.
+emphasis and links to other sites are not prose.
+`uv run --group dev python .ci/spelling.py --write-changes` mends misspellings.
 """
 
 from __future__ import annotations

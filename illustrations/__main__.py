@@ -1,4 +1,4 @@
-"""Write the pictures of all stages, or of those that are named: `uv run python -m illustrations s15 s17`."""
+"""Write the pictures of all stages, or of some: `uv run --group dev python -m illustrations s15 s17`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw docs/demo.svg, the picture in the README, from a real run: `uv run python -m illustrations.demo`."""
+"""Draw docs/demo.svg, the picture in the README, from a real run: `uv run --group dev python -m illustrations.demo`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files around a learner's copy: README, pyproject.toml, licence, .gitignore and the workflow of public checks."""
+"""The files around a learner's copy: README, AGENTS.md, pyproject.toml, licence, .gitignore and public checks."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def paperwork(
     update = "" if released else _filled("copy/update.md", wheel=words["wheel"].rpartition("/")[2])
     texts = {
         "README.md": _filled("copy/README.md", **words, update=update),
+        "AGENTS.md": _filled("copy/AGENTS.md", **words, folder=stages[0].name),
         "pyproject.toml": _project(course, _own(course), values),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": installed.licence(home)} if released else {}),

@@ -36,6 +36,7 @@ class Provider(Protocol):
 
 
 PROVIDER: pytest.StashKey[Provider] = pytest.StashKey()
+UNWRITTEN = "grader_unwritten"  # the attribute of a report that names the stub which a test called
 JUDGED: pytest.StashKey[bool] = pytest.StashKey()  # set where the grader collects, which has its own imports in place
 
 
@@ -64,6 +65,38 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     if isinstance(collector, pytest.Module) and JUDGED not in collector.config.stash:
         _lend(collector.path)
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Report a stub that a plain run's test calls in one line, in place of a traceback through its docstring."""
+    name = None if JUDGED in item.config.stash or call.excinfo is None else _stub(call.excinfo.value)
+    if name is None:
+        return (yield)
+    item.repr_failure = lambda *_, **__: f"{name} is not written yet"  # type: ignore[method-assign]
+    try:
+        report = yield
+    finally:
+        del item.repr_failure
+    setattr(report, UNWRITTEN, name)
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """Count tests of stubs apart from those that failed; the exit code is that of a failure."""
+    name = getattr(report, UNWRITTEN, None)
+    return None if name is None else ("not written yet", "n", (f"NOT WRITTEN YET: {name}", {"yellow": True}))
+
+
+def _stub(error: BaseException) -> str | None:
+    """Return the name of the function whose stub raised this error; None if another line did."""
+    if type(error) is not NotImplementedError or (at := error.__traceback__) is None:
+        return None
+    while at.tb_next is not None:
+        at = at.tb_next
+    name = at.tb_frame.f_code.co_qualname
+    return name if str(error) == name else None
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def built(folder: Path, kind: str, files: dict[str, bytes]) -> Path:
 def test_the_packed_course_has_all_of_a_learners_folder_and_no_grader(root: Path, tmp_path: Path) -> None:
     edition = unpacked(self_paced(root))
     assert {name for name in edition.files if not name.startswith("stages/")} == {
-        ".gitignore", "LICENSE", "README.md", "pyproject.toml", "hidden/release.json", "hidden/tests.key",
+        ".gitignore", "AGENTS.md", "LICENSE", "README.md", "pyproject.toml", "hidden/release.json", "hidden/tests.key",
         f"hidden/{NAME}.sealed", f"hidden/{NAME}.stub",
     }  # fmt: skip
     assert "return x.sum" not in edition.files[f"stages/{NAME}/small.py"].decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tomllib
@@ -14,6 +15,7 @@ from ruamel.yaml import YAML
 
 from grader import __version__
 from grader.classroom.paperwork import paperwork
+from grader.cli import Group
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.errors import CourseError
@@ -92,6 +94,16 @@ def test_the_readme_says_who_has_the_key(course: Course, self_paced: bool, said:
     assert said in readme and unsaid not in readme
     assert "stages/s01_matrix_operations/README.md" in readme and "`attention.py`" in readme
     assert __version__ in readme and "$" not in readme and "s16" not in readme
+
+
+@pytest.mark.parametrize("released", [True, False])
+def test_assistants_are_asked_to_coach_with_commands_that_there_are(course: Course, released: bool) -> None:
+    stages = (course.find("s15"), course.find("s16"))
+    text = paperwork(course, stages, HOME, self_paced=True, released=released)["AGENTS.md"].decode()
+    assert "coach, do not solve" in text and course.settings.title in text and "$" not in text
+    assert "cd stages/s15_attention\n" in text and "grader hint s15 " in text
+    commands = set(re.findall(r"grader ([a-z]+)", text))
+    assert {"show", "check", "hint"} <= commands <= set(Group.entries)
 
 
 def test_the_index_lists_what_is_released(course: Course) -> None:

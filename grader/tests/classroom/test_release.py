@@ -60,7 +60,7 @@ def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Pat
         "hidden/release.json",
         *(f"hidden/{name}.{kind}" for name in (NAME, OTHER) for kind in ("sealed", "stub")),
     }
-    assert {"README.md", "LICENSE", "pyproject.toml", ".gitignore", *WHEEL} <= found
+    assert {"README.md", "AGENTS.md", "LICENSE", "pyproject.toml", ".gitignore", *WHEEL} <= found
 
 
 def test_a_capstone_goes_along_with_all_that_it_builds_on() -> None:

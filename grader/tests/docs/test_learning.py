@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from grader.course.answers import stub_source
 from grader.course.manifest import load_course
 from grader.tests.support.places import ROOT
 
@@ -83,6 +84,23 @@ def test_plain_pytest_runs_in_one_process_in_order_with_prints(folder: Path, con
     assert "outer_product 3" not in told
     told = plain(folder, "tests/", "-v", "-s")
     assert told.index("dot_product 3") < told.index("outer_product 3")
+
+
+def test_a_clone_without_the_development_group_runs_a_stage_s_tests(folder: Path) -> None:
+    without = [each for name in ("xdist", "xdist.looponfail", "random_order") for each in ("-p", f"no:{name}")]
+    told = plain(folder, "tests/", "-v", *without)
+    assert " failed in " in told and "unrecognized arguments" not in told
+
+
+def test_an_untouched_stub_has_one_line_a_test_and_still_fails(folder: Path) -> None:
+    module = folder / STAGE.module_path.name
+    module.write_text(stub_source(STAGE), encoding="utf-8")
+    lines = plain(folder, "tests/", "-v").splitlines()
+    told = [line for line in lines if "::" in line]
+    assert len(told) > 20 and all("NOT WRITTEN YET: " in line for line in told), told
+    assert f"{len(told)} not written yet" in lines[-1] and len(lines) < len(told) + 20
+    module.write_text(FAILING, encoding="utf-8")
+    assert "1 failed" in plain(folder, "tests/", "-k", "outer", "-x")
 
 
 def test_the_debugger_stops_in_the_learner_s_own_line(folder: Path) -> None:

@@ -62,7 +62,8 @@ def boxes(svg: str) -> list[tuple[str, float, float, float, float]]:
 @pytest.mark.some_of(6, "illustrations", "stages", "hidden")
 @pytest.mark.parametrize("place", list(places()), ids=IDS)
 def test_a_picture_is_what_the_reference_makes_now(place: Path) -> None:
-    assert same(place.read_text(encoding="utf-8"), drawn(place)), "draw it again: uv run python -m illustrations"
+    again = "draw it again: uv run --group dev python -m illustrations"
+    assert same(place.read_text(encoding="utf-8"), drawn(place)), again
 
 
 def test_another_number_or_word_is_another_picture() -> None:

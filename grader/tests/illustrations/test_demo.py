@@ -6,5 +6,5 @@ from illustrations.demo import PICTURE, drawn
 
 
 def test_the_demo_in_the_readme_is_what_it_prints() -> None:
-    again = "draw it again: uv run python -m illustrations.demo"
+    again = "draw it again: uv run --group dev python -m illustrations.demo"
     assert drawn() == PICTURE.read_text(encoding="utf-8"), again

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-STAGE = "stage.toml"
+OWN = Path(__file__).resolve().parents[1]  # the grader's own tests
+DEVELOPMENT = "hypothesis"  # is among what only they need
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # uncompiled, each process that is started takes twice as long
 sys.dont_write_bytecode = False
@@ -17,6 +20,10 @@ sys.dont_write_bytecode = False
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Have assertions of the tests alone rewritten: the grader is a plugin itself, and all of its modules would be."""
+    named = early_config.known_args_namespace.file_or_dir or ["."]
+    if any(is_own(Path(each.partition("::")[0])) for each in named) and not importlib.util.find_spec(DEVELOPMENT):
+        what = f"{DEVELOPMENT} is not installed, and the grader's own tests need it."
+        raise pytest.UsageError(f"{what} Run `uv run --group dev pytest` instead.")
     rewritten: set[str] = getattr(early_config.pluginmanager.rewrite_hook, "_must_rewrite", set())
     rewritten.discard("grader")
     rewritten.add("grader.tests")
@@ -29,21 +36,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist has an answer of its own, which would be taken
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
+@pytest.hookimpl(wrapper=True)  # comes before xdist, which reads these options here
+def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
+    """Ask xdist, where it is installed, for workers; without it, tests run in this process."""
+    if config.getoption("numprocesses", 0) is None and not hasattr(config, "workerinput"):  # a worker starts none
+        config.option.numprocesses = "auto"
+        config.option.dist = "worksteal"
+    return (yield)
 
-    A stage's tests are its learner's: they run in this process too, in order, with prints and a debugger.
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)  # xdist has an answer of its own, which would be taken
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Ask for workers where folders of the grader's own tests are run; tests and files that are named need none.
+
+    A stage's tests are its learner's: they run in this process, in order, with prints and a debugger.
     There is one more than cores, since a third of the time tests wait for processes that they started; each one more
     would collect all of the tests once more.
     """
-    folders = [Path(each).absolute() for each in config.args if "::" not in each and not each.endswith(".py")]
-    return cores() + 1 if any(not is_of_a_stage(each) for each in folders) else 0
+    folders = [Path(each) for each in config.args if "::" not in each and not each.endswith(".py")]
+    return cores() + 1 if any(is_own(each) for each in folders) else 0
 
 
-def is_of_a_stage(folder: Path) -> bool:
-    """Say whether a folder is a stage's, lies in one, or is the one where the stages are."""
-    return any(each.joinpath(STAGE).exists() for each in (folder, *folder.parents)) or any(folder.glob(f"*/{STAGE}"))
+def is_own(place: Path) -> bool:
+    """Return True for a place in the folder of the grader's own tests, or around it."""
+    place = place.resolve()
+    return place.is_relative_to(OWN) or OWN.is_relative_to(place)
 
 
 def cores() -> int:

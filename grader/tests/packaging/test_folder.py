@@ -135,6 +135,7 @@ def test_whoever_has_the_wheel_comes_to_the_second_stage(learner: Learner, insta
     for name in ("tools", "an environment"):  # from here on the folder has all that there is of the grader
         shutil.rmtree(learner.place / name, ignore_errors=True)
     assert not program.exists() or WINDOWS  # there it is a copy, which starts what is gone
+    assert "coach, do not solve" in (folder / "AGENTS.md").read_text(encoding="utf-8")
     assert "You are at s01" in learner.run("uv", "run", "grader", folder=folder).stdout
     solution = load_course(ROOT).hidden / STAGES[0] / "solution.py"
     shutil.copy(solution, folder / "stages" / STAGES[0] / "matrices.py")

@@ -65,7 +65,7 @@ def test_the_packed_course_is_a_learners_folder(wheel: zipfile.ZipFile, author: 
     edition = unpacked(wheel.read("grader/self_paced.zip"))
     assert (edition.version, edition.record.self_paced) == (__version__, True)
     beside = {name for name in edition.files if not name.startswith(("stages/", "drawings/", f"{edition.sealed}/"))}
-    assert beside == {".gitignore", "LICENSE", "README.md", "pyproject.toml", *PAGES}
+    assert beside == {".gitignore", "AGENTS.md", "LICENSE", "README.md", "pyproject.toml", *PAGES}
     assert {name for name in edition.files if name.startswith(f"{edition.sealed}/")} == {
         f"{edition.sealed}/{name}"
         for name in (

@@ -25,6 +25,16 @@ def test_everyone_gets_the_same_lock_without_committing_it() -> None:
     assert "uv.lock" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
+def test_whoever_runs_the_grader_installs_nothing_of_its_development() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["uv"]["default-groups"] == []
+    needed = {re.split(r"[<>=]", each)[0] for each in project["project"]["dependencies"]}
+    assert "pytest" in needed and not needed & {"pytest-xdist", "hypothesis", "ruff", "mypy"}
+    pages = {path: text for path, text in shown_texts().items() if path.name != "CHANGELOG.md"}
+    wrong = re.compile(r"uv run pytest(?! tests/)")  # in a stage's folder it is a learner's command
+    assert [str(path.relative_to(ROOT)) for path, text in pages.items() if wrong.search(text)] == []
+
+
 def shown_texts() -> dict[Path, str]:
     """Return all that users read: pages, templates of copies, and the modules that messages stand in."""
     places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "stages").rglob("*.md"), *HOUSE.rglob("*")]

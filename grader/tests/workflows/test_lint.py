@@ -13,7 +13,10 @@ from grader.tests.support.places import ROOT
 from grader.tests.support.workflows import needs_bash, read
 
 CI = ROOT / ".ci"
-TOOLS = ("ruff check", "ruff format --check", "mypy", "bandit", "python .ci/spelling.py", "zizmor", "actionlint")
+TOOLS = (
+    "ruff check", "ruff format --check", "mypy", "bandit", "python .ci/spelling.py",
+    "python .ci/requirements.py --check", "python .ci/counters.py", "zizmor", "actionlint",
+)  # fmt: skip
 
 
 @needs_bash
@@ -37,7 +40,7 @@ def lint(folder: Path, *programs: str, fails: str = "none", uname: str = "Linux"
     (folder / ".ci" / "lint").write_bytes((CI / "lint").read_bytes())
     for program in programs:
         path = folder / "bin" / program
-        path.write_text(f'#!/bin/sh\necho "{program} $*" >> called\n[ "$2" != {fails} ]\n', encoding="utf-8")
+        path.write_text(f'#!/bin/sh\necho "{program} $*" >> called\n[ "$4" != {fails} ]\n', encoding="utf-8")
         path.chmod(0o755)
     system = folder / "bin" / "uname"
     system.write_text(f"#!/bin/sh\necho {uname}\n", encoding="utf-8")
@@ -52,15 +55,15 @@ def lint(folder: Path, *programs: str, fails: str = "none", uname: str = "Linux"
 def test_each_tool_runs(tmp_path: Path) -> None:
     code, called, _ = lint(tmp_path, "uv")
     assert code == 0
-    assert [tool for tool in TOOLS if f"uv run {tool}" not in called] == []
-    assert "uv run actionlint .github/workflows/" in called
+    assert [tool for tool in TOOLS if f"uv run --group dev {tool}" not in called] == []
+    assert "uv run --group dev actionlint .github/workflows/" in called
 
 
 @needs_bash
 def test_a_finding_fails_the_check(tmp_path: Path) -> None:
     code, called, _ = lint(tmp_path, "uv", fails="mypy")
     assert code == 1
-    assert called.endswith("uv run mypy\n")
+    assert called.endswith("uv run --group dev mypy\n")
 
 
 @needs_bash
@@ -80,7 +83,10 @@ def test_the_check_fails_where_its_lint_or_a_test_does_and_shows_both(
     for name in ("run", "base"):
         shutil.copy(CI / name, tmp_path / ".ci")
     (tmp_path / ".ci" / "lint").write_text(f"sleep 0.2; echo a line is too long; exit {linted}\n", encoding="utf-8")
-    for name, does in (("uv", f'case "$*" in "run pytest"*) echo a test; exit {tested};; esac'), ("bwrap", "")):
+    for name, does in (
+        ("uv", f'case "$*" in "run --group dev pytest"*) echo a test; exit {tested};; esac'),
+        ("bwrap", ""),
+    ):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
         (tmp_path / "bin" / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "GIT_DIR": str(tmp_path / "none")}
