@@ -54,7 +54,9 @@ def products(text: str) -> str:
     >>> products("# Part · Title\\nd = i·s + 2 · p")
     '# Part · Title\\nd = i * s + 2 * p'
     """
-    return "\n".join(line if line.startswith("#") else re.sub(_PRODUCT, " * ", line).rstrip() for line in text.split("\n"))
+    return "\n".join(
+        line if line.startswith("#") else re.sub(_PRODUCT, " * ", line).rstrip() for line in text.split("\n")
+    )
 
 
 @lru_cache(1 << 10)

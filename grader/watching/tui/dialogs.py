@@ -13,7 +13,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Markdown, OptionList, Static
 from textual.widgets.option_list import Option
 
-
 Value = TypeVar("Value")
 
 
