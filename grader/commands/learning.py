@@ -182,7 +182,7 @@ def solution(
 
     Before that, and after the last hint of a row, --give-up shows the function
     of that row alone, with the private helpers that it needs. It asks first,
-    since it is recorded: `status`, `report` and the certificate say "seen".
+    since it is recorded: `status`, `watch`, `serve`, `report` and the certificate say "seen".
     The stage can still be passed.
     """
     if give_up:

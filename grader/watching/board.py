@@ -41,6 +41,11 @@ class Board:
         return min(left, key=lambda row: (_LATER.get(row.status, 0), row.values_right), default=None)
 
     @property
+    def seen(self) -> tuple[str, ...]:
+        """The rows whose function of the reference was shown to the learner."""
+        return next((each.seen for each in self.standings if each.stage.id == self.stage.id), ())
+
+    @property
     def complete(self) -> bool:
         """Whether the last check found nothing wrong."""
         return self.verdict is not None and (self.verdict.passed or self.verdict.public_passed)

@@ -115,7 +115,8 @@ def page(board: Board, look: Look, height: int, said: str, now: float, turn: int
     """
     top = paragraph(f"{title(board)}   {reached(board, look, now)}", look, "bold", indent=0)
     foot = paragraph(_packed(FOOT, look.width), look, "dim", indent=0)
-    rows = [] if board.verdict is None or board.verdict.problem else [row_line(r, look) for r in board.verdict.criteria]
+    found = () if board.verdict is None or board.verdict.problem else board.verdict.criteria
+    rows = [row_line(row, look, row.id in board.seen) for row in found]
     answer = paragraph(said or board.note, look, "cyan", indent=0) if said or board.note else []
     told = answer if said else [*answer, *below(board, look)]
     if board.drawn and not said:

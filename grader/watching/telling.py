@@ -73,14 +73,15 @@ def state_words(standing: Standing) -> str:
     return STATES.get(standing.state, f"locked, waits for {', '.join(standing.waits_for)}")
 
 
-def row_line(row: CriterionResult, look: Look) -> Text:
-    """Return one row of the checklist with its mark and, where it has not passed, in a few words why."""
+def row_line(row: CriterionResult, look: Look, is_seen: bool = False) -> Text:
+    """Return one row of the checklist with its mark, where it has not passed in a few words why, and whether seen."""
     from rich.text import Text
 
     mark, style = look.mark(kind_of_row(row))
     more = "" if row.robust or row.status == "not_started" else look.clean(f"  {status_choices(row)[-1]}")
     quiet = style if style == "dim" else ""
-    return Text.assemble((mark, style), " ", (look.clean(row.text), quiet), (more, style))
+    seen = look.clean("  · seen") if is_seen else ""
+    return Text.assemble((mark, style), " ", (look.clean(row.text), quiet), (more, style), (seen, "dim"))
 
 
 def below(board: Board, look: Look, name: str | None = None) -> list[Text]:

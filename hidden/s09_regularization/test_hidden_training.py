@@ -86,6 +86,14 @@ class TestDropoutOfAnyValues:
         assert_array(y, x, name="y")
         assert_array(mask, np.ones((6, 7)), name="mask")
 
+    @pytest.mark.dtype
+    def test_what_is_kept_of_whole_numbers_has_fractions(self, learner, rng):
+        x = rng.integers(1, 10, size=(4, 5))
+        y, mask = unpack(learner.dropout(x, 0.25, rng), "y", "mask")
+        factors = np.where(np.asarray(mask) == 0, 0.0, 4 / 3)
+        assert_array(mask, factors, name="mask")
+        assert_array(y, x * factors, name="y")
+
     @pytest.mark.refusals
     def test_unsuitable_rates_are_refused(self, learner, rng):
         for rate in (-float(rng.uniform(1e-6, 0.1)), 1.0, 1 + float(rng.uniform(0.1, 2))):
@@ -119,6 +127,11 @@ class TestDropoutBackwardOfAnyGradient:
     def test_gradient_of_single_precision(self, learner, rng):
         grad_output, mask = rng.normal(size=5).astype(np.float32), np.array([2, 0, 2, 2, 0], np.float32)
         assert_array(learner.dropout_backward(grad_output, mask), grad_output * mask, dtype="float32")
+
+    @pytest.mark.dtype
+    def test_gradient_of_whole_numbers_has_fractions(self, learner, rng):
+        grad_output, mask = rng.integers(1, 10, size=5), rng.permutation([0.0, 4 / 3, 4 / 3, 0.0, 4 / 3])
+        assert_array(learner.dropout_backward(grad_output, mask), grad_output * mask)
 
     @pytest.mark.refusals
     def test_shapes_that_only_broadcast_are_refused(self, learner, rng):

@@ -185,6 +185,12 @@ class TestNearestNeighbors:
         ids, _ = unpack_neighbors(learner.nearest_neighbors(table, query, 3))
         assert_array(ids, np.array(oracles.neighbors(table, query, 3)[0]), name="ids", dtype="int64")
 
+    @pytest.mark.dtype
+    def test_similarities_of_whole_tables_have_fractions(self, learner, rng):
+        table, query = rng.permutation(np.arange(-18, 18)).reshape(9, 4), np.array([3, -1, 2, 5])
+        _, similarities = unpack_neighbors(learner.nearest_neighbors(table, query, 3))
+        assert_array(similarities, np.array(oracles.neighbors(table.astype(float), query.astype(float), 3)[1]))
+
     @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
         for k in (0, -1, 6):

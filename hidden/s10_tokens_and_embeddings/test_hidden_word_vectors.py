@@ -112,6 +112,15 @@ class TestGradients:
         for name in TABLES:
             assert_array(grads[name], expected[name], name=f"grads['{name}']", rtol=1e-4, dtype="float32")
 
+    @pytest.mark.dtype
+    def test_whole_tables_have_gradients_with_fractions(self, learner, rng):
+        arguments = oracles.draw_batch(rng)
+        arguments |= {name: rng.integers(-2, 3, size=arguments[name].shape) for name in TABLES}
+        _, expected = oracles.negative_sampling(**{**arguments, **{n: arguments[n].astype(float) for n in TABLES}})
+        _, grads = loss_and_grads(learner, arguments)
+        for name in TABLES:
+            assert_array(grads[name], expected[name], name=f"grads['{name}']", terms=100)
+
 
 def one_score(score, real, dtype=np.float64):
     """Return arguments of a single pair in which only one score counts: that of the context, or of a negative."""

@@ -163,6 +163,15 @@ class TestDenseForward:
         layer = new_dense(learner, rng, {name: value.astype(np.float32) for name, value in p.items()}, activation)
         assert_array(layer.forward(x.astype(np.float32)), oracles.dense(x, p, activation), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.parametrize("activation", ACTIVATIONS)
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng, activation):
+        x, p = rng.integers(-2, 3, size=(3, 4)), oracles.draw_dense(rng, 4, 6)
+        for params in (p, {name: np.sign(value).astype(int) for name, value in p.items()}):
+            layer = new_dense(learner, rng, params, activation)
+            expected = oracles.dense(x.astype(float), {n: v.astype(float) for n, v in params.items()}, activation)
+            assert_array(layer.forward(x), expected)
+
     @pytest.mark.refusals
     def test_x_of_another_shape_is_refused(self, learner, rng):
         for shape in REFUSED:

@@ -80,6 +80,13 @@ class TestLSTMLayer:
         assert_equal(layer.grads, {}, name="grads")
         assert_equal(layer.state is None, True, name="whether state is None")
 
+    @pytest.mark.dtype
+    def test_integers_have_states_with_fractions(self, learner, rng):
+        inputs, weights = draw(rng)
+        x = rng.integers(-2, 3, size=inputs["x"].shape)
+        layer = new_layer(learner, weights, rng)
+        assert_forward(layer, layer.forward(x), expected_states(x.astype(float), weights))
+
     @pytest.mark.refusals
     def test_backward_before_forward_is_refused(self, learner, rng):
         layer = learner.LSTM(2, 3, rng)

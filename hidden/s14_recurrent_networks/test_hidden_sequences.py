@@ -104,6 +104,19 @@ def check_single_precision(learner, rng, kind):
         assert_array(result[name], expected, rtol=1e-3, name=f"grad_{name}", dtype="float32")
 
 
+def check_integers(learner, rng, kind):
+    """Hand over integers, as one-hot rows and states of zeros are; the weights are floats."""
+    inputs, weights = draw(rng, kind)
+    inputs = {name: rng.integers(-2, 3, size=value.shape) for name, value in inputs.items()}
+    grads = tuple(rng.integers(-2, 3, size=grad.shape) for grad in draw_grads(rng, kind, inputs))
+    states, cache = forward(learner, kind, inputs, weights)
+    arguments = double({**inputs, **weights})
+    for name, value, right in zip(STATES[kind], states, oracles.sequence(kind, arguments), strict=True):
+        assert_array(value, right, name=f"{name}s")
+    numerical = oracles.numerical_gradients(lambda p: oracles.sequence(kind, p), grads, arguments)
+    assert_gradients(backward(learner, kind, grads, cache, inputs), numerical)
+
+
 def check_refused(learner, rng, kind):
     right_inputs, right_weights = draw(rng, kind)
     no_step = {**right_inputs, "x": right_inputs["x"][:, :0]}
@@ -168,6 +181,10 @@ class TestRNNThroughTime:
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "rnn")
 
+    @pytest.mark.dtype
+    def test_integers_have_states_with_fractions(self, learner, rng):
+        check_integers(learner, rng, "rnn")
+
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused(learner, rng, "rnn")
@@ -203,6 +220,10 @@ class TestLSTMThroughTime:
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "lstm")
 
+    @pytest.mark.dtype
+    def test_integers_have_states_with_fractions(self, learner, rng):
+        check_integers(learner, rng, "lstm")
+
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused(learner, rng, "lstm")
@@ -237,6 +258,10 @@ class TestGRUThroughTime:
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "gru")
+
+    @pytest.mark.dtype
+    def test_integers_have_states_with_fractions(self, learner, rng):
+        check_integers(learner, rng, "gru")
 
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):

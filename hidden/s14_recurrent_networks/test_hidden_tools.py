@@ -54,6 +54,14 @@ class TestClippedGradients:
                 expected = grad.astype(np.float64) * (1.5 / size)
                 assert_array(clipped[name], expected, rtol=1e-4, name=f"clipped['{name}']", dtype="float32")
 
+    @pytest.mark.dtype
+    def test_integers_are_shortened_to_fractions(self, learner, rng):
+        grads = {"W": rng.permutation([-3, -1, 2, 5]), "b": rng.permutation([1, 2])}
+        clipped, norm = unpack(learner.clip_gradients(grads, 1.5), "clipped", "norm")
+        assert_array(norm, 44**0.5, name="norm")
+        for name, grad in grads.items():
+            assert_array(clipped[name], grad * (1.5 / 44**0.5), rtol=EPS, name=f"clipped['{name}']")
+
     @pytest.mark.refusals
     def test_limits_that_are_not_positive_are_refused(self, learner, rng):
         for limit in (0.0, -1.0):
@@ -153,6 +161,11 @@ class TestLossOfSequences:
         logits, targets = draw_scores(rng)
         mask = draw_mask(rng).astype(np.int64)
         check_loss(learner, logits, np.where(mask == 1, targets, -100), mask, of=" with a mask of 0 and 1")
+
+    @pytest.mark.dtype
+    def test_logits_of_integers_have_gradients_with_fractions(self, learner, rng):
+        (_, targets), mask = draw_scores(rng), draw_mask(rng)
+        check_loss(learner, rng.integers(-3, 4, size=(4, 5, 3)), targets, mask)
 
     @pytest.mark.refusals
     def test_real_tokens_of_a_mask_of_integers_need_a_class(self, learner, rng):

@@ -221,6 +221,12 @@ def as_float64(case: Case) -> Case:
     return Case(case.heads, arrays, case.given, case.causal, case.padding_mask, case.options)
 
 
+def of_integers(case: Case) -> Case:
+    """Return the case with whole numbers for its inputs; the weights stay."""
+    arrays = {name: np.round(3 * v).astype(int) if name in INPUTS else v for name, v in case.arrays.items()}
+    return Case(case.heads, arrays, case.given, case.causal, case.padding_mask, case.options)
+
+
 def draw_both(rng, **sizes):
     """Return a case and a gradient of its output."""
     case = draw_case(rng, **sizes)

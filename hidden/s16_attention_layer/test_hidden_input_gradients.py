@@ -85,6 +85,15 @@ class TestInputs:
             expected = gradient(oracles.as_float64(case), grad_output, name)
             assert_array(actual, expected, name=f"grad_{name}", dtype="float32", rtol=1e-3)
 
+    @pytest.mark.dtype
+    def test_integers_have_gradients_with_fractions(self, learner, rng):
+        case, grad_output = draw_both(rng, given=3, causal=True)
+        case, whole = oracles.of_integers(case), rng.integers(-3, 4, size=grad_output.shape)
+        returned = three(after_forward(learner, case).backward(whole))
+        for actual, name in zip(returned, INPUTS, strict=True):
+            expected = gradient(oracles.as_float64(case), whole.astype(float), name)
+            assert_gradient(actual, expected, name=f"grad_{name}")
+
 
 def numerical(layer, inputs, grad_output, place, index, step=1e-5):
     """Return the derivative of sum(output * grad_output) with respect to one entry of an input, of the layer itself."""

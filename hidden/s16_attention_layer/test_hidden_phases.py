@@ -102,6 +102,11 @@ class TestSoftmax:
         weights = learner.Attention(6, 3, rng).softmax(scores)
         assert_array(weights, oracles.softmax(scores.astype(np.float64)), dtype="float32")
 
+    @pytest.mark.dtype
+    def test_integers_have_weights_with_fractions(self, learner, rng):
+        scores = rng.integers(-3, 4, size=(2, 3, 4))
+        assert_array(learner.Attention(6, 3, rng).softmax(scores), oracles.softmax(scores.astype(float)))
+
 
 @pytest.mark.criterion("single-head-attention")
 class TestSingleHead:
@@ -184,6 +189,12 @@ class TestSeveralHeads:
         case = oracles.as_float32(draw_case(rng, causal=True, padded=True))
         output = build(learner, case).forward(*case.inputs, **case.options)
         assert_array(output, steps(oracles.as_float64(case))["output"], dtype="float32")
+
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng):
+        case = oracles.of_integers(draw_case(rng, causal=True, padded=True))
+        output = build(learner, case).forward(*case.inputs, **case.options)
+        assert_array(output, steps(oracles.as_float64(case))["output"])
 
     @pytest.mark.refusals
     def test_inputs_of_other_shapes_are_refused(self, learner, rng):

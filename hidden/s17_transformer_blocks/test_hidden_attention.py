@@ -83,6 +83,11 @@ class TestForward:
         result = new_layer(learner, small).forward(x.astype(np.float32))
         assert_array(result, oracles.self_attention(x, p)[0], dtype="float32", rtol=1e-4)
 
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng):
+        x, p = rng.integers(-2, 3, size=(2, 3, 4)), oracles.draw_self_attention(rng, 4)
+        check_forward(new_layer(learner, p), x, p)
+
     @pytest.mark.refusals
     def test_x_of_another_shape_is_refused(self, learner, rng):
         layer = learner.SelfAttention(4, rng=rng)

@@ -111,6 +111,11 @@ class TestOutput:
         result = layer.forward(x.astype(np.float32))
         assert_array(result, oracles.multihead(x, p, 2)[0], dtype="float32", rtol=1e-4)
 
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng):
+        x, p = rng.integers(-2, 3, size=(2, 3, 6)), oracles.draw_multihead(rng, 6)
+        check_output(new_layer(learner, p, 2), x, p, 2)
+
     @pytest.mark.refusals
     def test_heads_that_cannot_share_the_features_are_refused(self, learner):
         for dim, num_heads in ((8, 3), (4, 8), (8, 0), (8, -2), (0, 2), (-8, 2)):

@@ -79,6 +79,11 @@ class TestMLP:
         )
         assert_array(result, oracles.mlp(x, p, variant), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng):
+        x, p = rng.integers(-2, 3, size=(2, 3, 4)), oracles.draw_mlp(rng, 4, 7)
+        assert_output(new_mlp(learner, p).forward(x), lambda variant: oracles.mlp(x, p, variant))
+
     @pytest.mark.refusals
     def test_x_of_another_size_is_refused(self, learner, rng):
         for shape in ((2, 3, 5), (2, 3, 1), (4, 3), (1,)):

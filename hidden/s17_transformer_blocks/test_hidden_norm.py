@@ -56,6 +56,12 @@ class TestLayerNorm:
         layer = new_norm(learner, {name: value.astype(np.float32) for name, value in p.items()})
         assert_array(layer.forward(x.astype(np.float32)), oracles.layer_norm(x, p), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.dtype
+    def test_integers_have_norms_with_fractions(self, learner, rng):
+        x, p = rng.integers(-9, 10, size=(2, 3, 6)), oracles.draw_layer_norm(rng, 6)
+        x[..., 0] += 20
+        assert_output(new_norm(learner, p).forward(x), lambda variant: oracles.layer_norm(x, p, variant))
+
     @pytest.mark.refusals
     def test_x_of_another_size_is_refused(self, learner, rng):
         for shape in ((2, 3, 5), (2, 3, 1), (4, 3), (1,)):
@@ -100,6 +106,20 @@ class TestLayerNormBackward:
         assert_array(layer.backward(grad_output), once, name="second grad_x")
         assert_equal(sorted(grads), sorted(p), name="names of grads")
         checks.assert_gradients(layer.grads, grads)
+
+    @pytest.mark.dtype
+    def test_integers_have_gradients_with_fractions(self, learner, rng):
+        x, grad_output = rng.integers(-9, 10, size=(3, 4)), rng.integers(-3, 4, size=(3, 4))
+        x[..., 0] += 20
+        p = oracles.draw_layer_norm(rng, 4)
+        layer = new_norm(learner, p)
+        variant = assert_output(layer.forward(x), lambda variant: oracles.layer_norm(x, p, variant))
+        grad_x = layer.backward(grad_output)
+        of_x, of_p = checks.numerical_gradients(
+            lambda x, p: oracles.layer_norm(x, p, variant), grad_output, x.astype(float), p
+        )
+        assert_gradient(grad_x, of_x, name="grad_x")
+        checks.assert_gradients(layer.grads, of_p)
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):

@@ -183,6 +183,16 @@ class TestTopP:
         assert_equal(sorted(set(drawn[:, 0].tolist())), [0], name="tokens of the row with one likely token")
         assert_equal(sorted(set(drawn[:, 1].tolist())), [0, 1, 2, 3], name="tokens of the row with four likely ones")
 
+    @pytest.mark.edges
+    @pytest.mark.parametrize(("halvings", "top_p", "kept"), [([0, 1, 1], 0.5, 1), ([0, 1, 2, 2], 0.75, 2)])
+    def test_a_sum_of_exactly_top_p_suffices(self, learner, rng, halvings, top_p, kept):
+        """The probabilities are halves, quarters and eighths, which floats hold exactly, and so are their sums."""
+        places = rng.permutation(len(halvings))
+        drawn = learner.sample(np.tile(-np.log(2) * np.array(halvings)[places], (100, 1)), top_p=top_p, rng=rng)
+        assert_shape(drawn, (100,), name="tokens")
+        likeliest = sorted(np.argsort(places)[:kept].tolist())
+        assert_equal(sorted(set(drawn.tolist())), likeliest, name="tokens that were drawn")
+
     @pytest.mark.refusals
     @pytest.mark.parametrize("top_p", [0.0, -0.5, 1.01])
     def test_no_probability(self, learner, rng, top_p):

@@ -114,7 +114,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
         indices: what top_k_gating returned, shape (tokens, k).
 
     Returns:
-        Shape (tokens, num_experts); 0 for experts that were not chosen.
+        Shape (tokens, num_experts); 0 for experts that were not chosen. float64 for integer probabilities.
 
     Raises:
         ValueError: probabilities has not two axes, or grad_gates has not the shape of indices, (tokens, k).
@@ -134,7 +134,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
         values = np.take_along_axis(probabilities, indices, axis=1)
         total = values.sum(axis=1, keepdims=True)
         chosen = (grad_gates - (grad_gates * values).sum(axis=1, keepdims=True) / total) / total
-    grad = np.zeros_like(probabilities)
+    grad = np.zeros_like(_floats(probabilities))
     np.put_along_axis(grad, indices, chosen, axis=1)
     return grad
 
@@ -242,7 +242,7 @@ def load_balancing_loss_gradient(probabilities, indices):
         probabilities, indices: as for load_balancing_loss.
 
     Returns:
-        Shape (tokens, num_experts). float32 for float32 probabilities.
+        Shape (tokens, num_experts). float32 for float32 probabilities, float64 for integers.
 
     Raises:
         ValueError: what load_balancing_loss refuses.
@@ -254,6 +254,7 @@ def load_balancing_loss_gradient(probabilities, indices):
         array([[1., 0.],
                [1., 0.]])
     """
+    probabilities = _floats(probabilities)
     tokens, num_experts = probabilities.shape[0], probabilities.shape[-1]
     slope = num_experts * _load_shares(probabilities, indices) / max(tokens, 1)
     return np.zeros_like(probabilities) + slope.astype(probabilities.dtype)
@@ -378,13 +379,13 @@ class MoELayer:
 
         Returns:
             The shape of x. A token that was dropped by all its experts has output 0. float32 for float32 x and
-            parameters.
+            parameters, float64 for integer x.
 
         Raises:
             ValueError: x is not (..., dim).
         """
         _require_router(x, self.router_weights)
-        tokens = x.reshape(-1, x.shape[-1])
+        tokens = _floats(x.reshape(-1, x.shape[-1]))
         logits, self.probabilities = router(tokens, self.router_weights)
         self.indices, self.gates = top_k_gating(self.probabilities, self._k, self._renormalize)
         self.kept = self._seats(len(tokens))
@@ -468,6 +469,11 @@ class MoELayer:
 def _softmax(logits):
     exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _floats(array):
+    """The array itself, or as float64 where it holds integers."""
+    return array.astype(np.result_type(array, 1.0), copy=False)
 
 
 def _log_sum_exp(logits):

@@ -172,6 +172,12 @@ class TestLoadBalancingLossGradient:
         result = learner.load_balancing_loss_gradient(probabilities, oracles.draw_choices(rng, 8, 5, 2))
         assert_array(result, np.asarray(plain_array(result), dtype=np.float64), dtype="float32")
 
+    @pytest.mark.dtype
+    def test_gradient_of_whole_probabilities_has_fractions(self, learner, rng):
+        probabilities, indices = np.eye(4, dtype=int)[rng.integers(0, 4, size=7)], oracles.draw_choices(rng, 7, 4, 2)
+        expected = np.tile(4 * oracles.shares(indices, 4) / 7, (7, 1))
+        assert_array(learner.load_balancing_loss_gradient(probabilities, indices), expected)
+
     @pytest.mark.refusals
     @pytest.mark.parametrize(("shape", "indices"), MISFITS)
     def test_what_does_not_go_together_is_refused(self, learner, shape, indices):

@@ -79,6 +79,16 @@ class TestBackward:
         for name in ("router_weights", "experts.0.W1"):
             assert_array(grads[name], of_p[name], dtype="float32", rtol=1e-3, name=f"grads[{name!r}]")
 
+    @pytest.mark.dtype
+    def test_integers_have_gradients_with_fractions(self, learner, rng):
+        drawn = oracles.draw_case(rng, SIZES, 7, 2)
+        x = rng.integers(-2, 3, size=(7, 3))
+        case, grad_output = oracles.Case(x.astype(float), drawn.p, 2), rng.normal(size=(7, 3))
+        layer = case.new_layer(learner)
+        of_x, of_p = case.gradients(grad_output, oracles.assert_output(layer.forward(x), case.output))
+        assert_gradient(layer.backward(grad_output), of_x, name="grad_x")
+        oracles.assert_gradients(layer.grads, of_p)
+
     @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner):
         with pytest.raises(RuntimeError):

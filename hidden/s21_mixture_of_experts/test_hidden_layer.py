@@ -95,6 +95,12 @@ class TestForward:
         oracles.load(layer, {name: value.astype(np.float32) for name, value in case.p.items()})
         assert_output(layer.forward(case.x.astype(np.float32)), case.output, dtype="float32", rtol=1e-4)
 
+    @pytest.mark.dtype
+    def test_integers_have_outputs_with_fractions(self, learner, rng):
+        drawn = oracles.draw_case(rng, SIZES, 8, 2)
+        case = oracles.Case(rng.integers(-2, 3, size=(8, 3)), drawn.p, 2)
+        assert_output(case.new_layer(learner).forward(case.x), case.output)
+
     @pytest.mark.refusals
     @pytest.mark.parametrize("shape", [(8, 4), (3, 8), (8, 1), (1,), (2, 3, 2)])
     def test_x_of_another_size_is_refused(self, learner, shape):

@@ -51,6 +51,13 @@ class TestRouter:
             expected = x @ router_weights if name == "logits" else oracles.softmax(x @ router_weights)
             assert_array(result, expected, dtype="float32", rtol=1e-4, name=name)
 
+    @pytest.mark.dtype
+    def test_probabilities_of_integers_have_fractions(self, learner, rng):
+        x, router_weights = rng.integers(-2, 3, size=(6, 3)), rng.integers(-2, 3, size=(3, 4))
+        logits, probabilities = learner.router(x, router_weights)
+        assert_array(logits, (x @ router_weights).astype(float), name="logits")
+        assert_array(probabilities, oracles.softmax((x @ router_weights).astype(float)), name="probabilities")
+
     @pytest.mark.refusals
     @pytest.mark.parametrize(
         ("shape", "router_shape"),
@@ -206,6 +213,13 @@ class TestTopKGatingBackward:
         indices, grad_gates = oracles.choose(probabilities, 2), rng.normal(size=(6, 2)).astype(np.float32)
         result = learner.top_k_gating_backward(grad_gates, probabilities, indices)
         assert_array(result, np.asarray(plain_array(result), dtype=np.float64), dtype="float32")
+
+    @pytest.mark.dtype
+    def test_gradient_of_whole_probabilities_has_fractions(self, learner, rng):
+        probabilities, grad_gates = np.eye(4, dtype=int)[rng.integers(0, 4, size=6)], rng.normal(size=(6, 2))
+        indices = oracles.choose(probabilities, 2)
+        result = learner.top_k_gating_backward(grad_gates, probabilities, indices, False)
+        assert_array(result, oracles.scattered(indices, grad_gates, 4))
 
     @pytest.mark.refusals
     @pytest.mark.parametrize(

@@ -200,9 +200,10 @@ def cross_val_score(fit, score, X, y, folds):
 def dropout(x, rate, rng, training=True):
     """Return (y, mask): x with random entries set to 0 and the others scaled up, and the factors that did it.
 
-    x is an array of floats, of any shape; y and mask have its shape. rate, from 0 to below 1, is the chance of each
-    entry to be dropped, independently of all others. mask is 0 where an entry is dropped and 1 / (1 - rate) where it is
-    kept, so that the expected value of y is x ("inverted" dropout). rng is a np.random.Generator.
+    x is an array of numbers, of any shape; y and mask have its shape, and are floats in training, also where x holds
+    integers. rate, from 0 to below 1, is the chance of each entry to be dropped, independently of all others. mask is 0
+    where an entry is dropped and 1 / (1 - rate) where it is kept, so that the expected value of y is x ("inverted"
+    dropout). rng is a np.random.Generator.
 
     With training=False nothing is dropped, scaled or drawn: y equals x and mask is all ones.
 

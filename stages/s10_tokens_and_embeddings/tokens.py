@@ -245,8 +245,9 @@ def negative_sampling_loss(center_table, context_table, centers, contexts, negat
 
     Returns:
         (loss, grads): a number, and a dict with the keys "center_table" and "context_table", whose arrays have the
-        shapes and dtypes of the tables. What several pairs contribute to one row adds up. Scores of any size give
-        precise numbers: -log sigmoid(-1000) is 1000, and -log sigmoid(40) is 4.25e-18 and not 0, in the gradients too.
+        shapes and dtypes of the tables, float64 for integers. What several pairs contribute to one row adds up. Scores
+        of any size give precise numbers: -log sigmoid(-1000) is 1000, and -log sigmoid(40) is 4.25e-18 and not 0, in
+        the gradients too.
 
     Raises:
         ValueError: center_table has not two axes, context_table has another shape, ids are not integers (booleans are
@@ -279,7 +280,8 @@ def nearest_neighbors(table, query, k):
     Returns:
         (ids, similarities): int64 array (k,), and array (k,) of their cosine similarities with the query, largest
         first; of equal ones the smaller id first. A vector of zeros has similarity 0 with everything; of any other one
-        the direction counts, down to lengths of 1e-100. The similarities of float32 arrays are float32.
+        the direction counts, down to lengths of 1e-100. The similarities of float32 arrays are float32, of integers
+        float64.
 
     Raises:
         ValueError: table has not two axes, query has not the shape (dim,), or k is not from 1 to num_embeddings.

@@ -98,7 +98,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
         indices: what top_k_gating returned, shape (tokens, k).
 
     Returns:
-        Shape (tokens, num_experts); 0 for experts that were not chosen.
+        Shape (tokens, num_experts); 0 for experts that were not chosen. float64 for integer probabilities.
 
     Raises:
         ValueError: probabilities has not two axes, or grad_gates has not the shape of indices, (tokens, k).
@@ -204,7 +204,7 @@ def load_balancing_loss_gradient(probabilities, indices):
         probabilities, indices: as for load_balancing_loss.
 
     Returns:
-        Shape (tokens, num_experts). float32 for float32 probabilities.
+        Shape (tokens, num_experts). float32 for float32 probabilities, float64 for integers.
 
     Raises:
         ValueError: what load_balancing_loss refuses.
@@ -325,7 +325,7 @@ class MoELayer:
 
         Returns:
             The shape of x. A token that was dropped by all its experts has output 0. float32 for float32 x and
-            parameters.
+            parameters, float64 for integer x.
 
         Raises:
             ValueError: x is not (..., dim).

@@ -14,11 +14,12 @@ SIGNS = str.maketrans({
     "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+",
     "▶": ">", "▲": "^", "▼": "v", "◀": "<", "┴": "+", "┼": "+", "█": "#", "▓": "%", "▒": "+", "░": ".",
 })  # fmt: skip
-_PRODUCT = re.compile(r"(?<=\S) ?·(?: ?(?=\S)|$)")
-_ABOVE = re.compile(r"([⁰¹²³⁴-⁹⁺⁻ⁿⁱʰʲʳˡˢˣʷʸᴬ-ᵛᶜᶠᶻⱽ]+)(?=(\w)?)")
-_BELOW = re.compile(r"([₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+(?:,[₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+)*)(?=(\w)?)")
-_HAT = re.compile("(?<!\\w)(?:\\w\u0302|[âêîôûĉĝĥĵŝŵŷẑ])(?!\\w)")
-_GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
+# Patterns are compiled where they are first used: most terminals show more than ASCII.
+_PRODUCT = r"(?<=\S) ?·(?: ?(?=\S)|$)"
+_ABOVE = r"([⁰¹²³⁴-⁹⁺⁻ⁿⁱʰʲʳˡˢˣʷʸᴬ-ᵛᶜᶠᶻⱽ]+)(?=(\w)?)"
+_BELOW = r"([₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+(?:,[₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+)*)(?=(\w)?)"
+_HAT = "(?<!\\w)(?:\\w\u0302|[âêîôûĉĝĥĵŝŵŷẑ])(?!\\w)"
+_GREEK = r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)"
 _MINUS = str.maketrans("⁻₋⁺₊", "--++")  # which NFKD makes signs that are no ASCII either
 
 
@@ -32,9 +33,9 @@ def in_ascii(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _HAT.sub(lambda found: f"{unicodedata.normalize('NFD', found[0])[0]}_hat", text)
-    text = _ABOVE.sub(_raised, text)
-    text = _BELOW.sub(lambda found: f"_{found[1].translate(_MINUS)}{' ' if found[2] else ''}", text)
+    text = re.sub(_HAT, lambda found: f"{unicodedata.normalize('NFD', found[0])[0]}_hat", text)
+    text = re.sub(_ABOVE, _raised, text)
+    text = re.sub(_BELOW, lambda found: f"_{found[1].translate(_MINUS)}{' ' if found[2] else ''}", text)
     plain = unicodedata.normalize("NFKD", "".join(map(_named, text)).translate(SIGNS))
     return "".join(c for c in plain if not unicodedata.combining(c)).encode("ascii", "replace").decode()
 
@@ -53,7 +54,9 @@ def products(text: str) -> str:
     >>> products("# Part · Title\\nd = i·s + 2 · p")
     '# Part · Title\\nd = i * s + 2 * p'
     """
-    return "\n".join(line if line.startswith("#") else _PRODUCT.sub(" * ", line).rstrip() for line in text.split("\n"))
+    return "\n".join(
+        line if line.startswith("#") else re.sub(_PRODUCT, " * ", line).rstrip() for line in text.split("\n")
+    )
 
 
 @lru_cache(1 << 10)
@@ -61,7 +64,7 @@ def _named(letter: str) -> str:
     """Return a Greek letter's name, and anything else as it is."""
     if letter.isascii() or ord(letter) in SIGNS:
         return letter
-    found = _GREEK.fullmatch(unicodedata.name(unicodedata.normalize("NFKC", letter)[0], ""))
+    found = re.fullmatch(_GREEK, unicodedata.name(unicodedata.normalize("NFKC", letter)[0], ""))
     if found is None:
         return letter
     return found[2].lower() if found[1] == "SMALL" else found[2].capitalize()

@@ -66,6 +66,8 @@ def test_the_first_row_that_does_not_pass_is_told_whole_or_the_one_that_is_chose
     assert "quadruple" in text(telling.below(board, LOOK, "quadruple"))
     assert board.place() == ("stages/s01_numbers/numbers_.py", 6)
     assert telling.row_line(board.verdict.criteria[0], LOOK).plain == "✗ double is right  0 of 2 tests"  # type: ignore[union-attr]
+    seen = telling.row_line(board.verdict.criteria[0], LOOK, is_seen=True)  # type: ignore[union-attr]
+    assert seen.plain == "✗ double is right  0 of 2 tests  · seen"
 
 
 def test_a_row_that_is_not_started_says_what_to_write(board: Board) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual import on
@@ -13,8 +13,19 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Markdown, OptionList, Static
 from textual.widgets.option_list import Option
 
+Value = TypeVar("Value")
 
-class Reading(ModalScreen[bool]):
+
+class Window(ModalScreen[Value], Generic[Value]):
+    """A window over the screen, which closes once, however often the keys that close it arrive."""
+
+    def leave(self, value: Value) -> None:
+        """Close it with a value; where it is closed already, do nothing."""
+        if self.app.screen is self:
+            self.dismiss(value)
+
+
+class Reading(Window[bool]):
     """Something to read; Escape or q closes it, and ? again, which opens the help.
 
     Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to.
@@ -62,19 +73,19 @@ class Reading(ModalScreen[bool]):
 
     def action_close(self) -> None:
         """Close it."""
-        self.dismiss(False)
+        self.leave(False)
 
     def action_go_on(self, key: str) -> None:
         """Ask for more, where this is the key for it."""
         if key == self._more[0]:
-            self.dismiss(True)
+            self.leave(True)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by so many lines."""
         self.query_one("#reading").scroll_relative(y=lines, animate=False)
 
 
-class Question(ModalScreen[bool]):
+class Question(Window[bool]):
     """A question that is answered with y; any other key means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -93,10 +104,10 @@ class Question(ModalScreen[bool]):
 
     def action_answer(self, yes: bool) -> None:
         """Give the answer."""
-        self.dismiss(yes)
+        self.leave(yes)
 
 
-class Choice(ModalScreen[str | None]):
+class Choice(Window[str | None]):
     """A list to choose from, narrowed by what is typed; its value is the key of what was chosen. It begins at here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -141,16 +152,16 @@ class Choice(ModalScreen[str | None]):
         """Take what is highlighted, by default the first."""
         choices = self.query_one("#choices", OptionList)
         if choices.highlighted is not None:
-            self.dismiss(choices.get_option_at_index(choices.highlighted).id)
+            self.leave(choices.get_option_at_index(choices.highlighted).id)
 
     @on(OptionList.OptionSelected)
     def chosen(self, event: OptionList.OptionSelected) -> None:
         """Take what was chosen."""
-        self.dismiss(event.option_id)
+        self.leave(event.option_id)
 
     def action_close(self) -> None:
         """Choose nothing."""
-        self.dismiss(None)
+        self.leave(None)
 
     def action_move(self, by: int) -> None:
         """Move in the list, also while something is typed."""

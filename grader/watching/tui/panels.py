@@ -95,7 +95,9 @@ class Panels:
         if board.verdict is None or board.verdict.problem is not None:
             lines = [(each.id, Text(self._look.clean(f"  {each.text}"), "dim")) for each in board.stage.criteria]
         else:
-            lines = [(each.id, telling.row_line(each, self._look)) for each in board.verdict.criteria]
+            lines = [
+                (each.id, telling.row_line(each, self._look, each.id in board.seen)) for each in board.verdict.criteria
+            ]
         self._fill("#rows", lines, row or (board.first.id if board.first is not None else None))
 
     def _show_detail(self, row: str | None) -> None:

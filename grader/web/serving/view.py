@@ -35,7 +35,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the checklist; is_first says that it is the one to work on, step where the page explains it."""
+    """One row of the checklist; is_first says that it is the one to work on, step where the page explains it.
+
+    is_seen says that its function of the reference was shown to the learner.
+    """
 
     id: str
     text: str
@@ -46,6 +49,7 @@ class Line:
     more: int
     is_first: bool
     step: StepLink | None = None
+    is_seen: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
     lines = tuple(_told(each) for each in shown)
     more = len(row.failures) - len(shown) if shown else 0
     words, names = status_words(row), criterion.functions
-    return Line(row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step)
+    return Line(row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step, row.id in board.seen)
 
 
 def _told(failure: Failure) -> Told:

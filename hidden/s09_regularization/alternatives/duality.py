@@ -108,8 +108,8 @@ def cross_val_score(fit, score, X, y, folds):
 def dropout(x, rate, rng, training=True):
     _refuse(rate < 0 or rate >= 1, f"rate: {rate}")
     if not training:
-        return x, np.ones(x.shape, x.dtype)
-    mask = rng.choice(np.array([0, 1 / (1 - rate)], x.dtype), size=x.shape, p=[rate, 1 - rate])
+        return x, np.ones(x.shape, np.result_type(x, 1.0))
+    mask = rng.choice(np.array([0, 1 / (1 - rate)], np.result_type(x, 1.0)), size=x.shape, p=[rate, 1 - rate])
     return x * mask, mask
 
 

@@ -139,7 +139,7 @@ def cross_val_score(fit, score, X, y, folds):
 
 def dropout(x, rate, rng, training=True):
     _expect(0 <= rate < 1, f"rate: {rate}, expected from 0 to below 1")
-    mask = np.ones(x.shape, x.dtype)
+    mask = np.ones(x.shape, np.result_type(x, 1.0))
     if training:
         for index in np.ndindex(x.shape):
             mask[index] = 0 if rng.random() < rate else 1 / (1 - rate)
@@ -148,7 +148,7 @@ def dropout(x, rate, rng, training=True):
 
 def dropout_backward(grad_output, mask):
     _expect(grad_output.shape == mask.shape, f"grad_output: {grad_output.shape}, mask: {mask.shape}")
-    grad = np.zeros_like(grad_output)
+    grad = np.zeros(mask.shape, np.result_type(grad_output, mask))
     for index in np.ndindex(mask.shape):
         grad[index] = grad_output[index] * mask[index]
     return grad

@@ -96,7 +96,7 @@ def cross_val_score(fit, score, X, y, folds):
 def dropout(x, rate, rng, training=True):
     _expect(0 <= rate < 1, f"rate: {rate}")
     kept = rng.binomial(1, 1 - rate, x.shape) if training else np.ones(x.shape)
-    mask = np.asarray(kept / (1 - rate if training else 1), dtype=x.dtype)
+    mask = np.asarray(kept / (1 - rate if training else 1), dtype=np.result_type(x, 1.0))
     return np.multiply(mask, x), mask
 
 

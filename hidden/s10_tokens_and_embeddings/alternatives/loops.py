@@ -165,7 +165,7 @@ def negative_sampling_loss(center_table, context_table, centers, contexts, negat
             for feature in range(dim):
                 grads["center_table"][center, feature] += sign * slope * u[feature] / len(centers)
                 grads["context_table"][target, feature] += sign * slope * v[feature] / len(centers)
-    return loss, {name: grad.astype(center_table.dtype) for name, grad in grads.items()}
+    return loss, {name: grad.astype(np.result_type(center_table, 1.0)) for name, grad in grads.items()}
 
 
 def nearest_neighbors(table, query, k):
@@ -178,4 +178,4 @@ def nearest_neighbors(table, query, k):
         found.append((product / length if length > 0 else 0.0, index))
     found.sort(key=lambda each: (-each[0], each[1]))
     ids = np.array([index for _, index in found[:k]])
-    return ids, np.array([similarity for similarity, _ in found[:k]], dtype=table.dtype)
+    return ids, np.array([similarity for similarity, _ in found[:k]], dtype=np.result_type(table, 1.0))

@@ -98,7 +98,7 @@ def negative_sampling_loss(center_table, context_table, centers, contexts, negat
     """One table of all scores between the batch and the vocabulary; targets are counted in another."""
     if center_table.ndim != 2 or center_table.shape != context_table.shape:
         raise ValueError("the tables need one shape of two axes")
-    size, dtype = center_table.shape[0], center_table.dtype
+    size, dtype = center_table.shape[0], np.result_type(center_table, 1.0)
     rows, real, fake = (_one_hot(ids, size, dtype) for ids in (centers, contexts, negatives))
     if rows.ndim != 2 or not len(rows) or real.shape != rows.shape or fake.ndim != 3 or len(fake) != len(rows):
         raise ValueError("centers and contexts (batch,) and negatives (batch, num_negatives) are needed")
@@ -119,7 +119,7 @@ def negative_sampling_loss(center_table, context_table, centers, contexts, negat
 
 def _directions(rows):
     lengths = np.sqrt((rows * rows).sum(axis=-1, keepdims=True))
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return np.divide(rows, lengths, out=np.zeros(rows.shape, lengths.dtype), where=lengths > 0)
 
 
 def nearest_neighbors(table, query, k):

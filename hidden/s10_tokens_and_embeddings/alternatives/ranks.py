@@ -150,7 +150,8 @@ def negative_sampling_loss(center_table, context_table, centers, contexts, negat
     if negatives.ndim != 2 or len(negatives) != len(centers):
         raise ValueError("negatives: one row for each pair is needed")
     loss = 0.0
-    grad_center, grad_context = np.zeros_like(center_table), np.zeros_like(context_table)
+    dtype = np.result_type(center_table, 1.0)
+    grad_center, grad_context = np.zeros(center_table.shape, dtype), np.zeros(context_table.shape, dtype)
     for targets, sign in [(contexts, 1.0), *((column, -1.0) for column in negatives.T)]:
         v, u = center_table[centers], context_table[targets]
         scores = (u * v).sum(axis=1)
@@ -166,6 +167,7 @@ def nearest_neighbors(table, query, k):
     if query.shape != (dim,) or not 0 < k <= rows:
         raise ValueError(f"query: shape {query.shape}; k: {k}")
     products = np.einsum("nd,d->n", table, query)
+    table, query = (each.astype(np.result_type(each, 1.0)) for each in (table, query))
     lengths = np.hypot.reduce(table, axis=1) * np.hypot.reduce(query)
     similarities = np.where(lengths > 0, products, 0) / np.where(lengths > 0, lengths, 1).astype(table.dtype)
     ids = np.array(heapq.nsmallest(k, range(rows), key=lambda index: (-similarities[index], index)))

@@ -241,7 +241,7 @@ def sequence_loss(logits, targets, mask):
     _fail_unless(targets.shape == logits.shape[:2], f"targets has shape {targets.shape}")
     real = np.broadcast_to(np.bool_(True) if mask is None else np.asarray(mask) != 0, targets.shape)
     rows, wanted = logits[real], targets[real]
-    grad = np.zeros_like(logits)
+    grad = np.zeros(logits.shape, np.result_type(logits, 1.0))
     if not len(rows):
         return 0.0, grad
     _fail_unless(np.isin(wanted, range(logits.shape[2])).all(), "targets hold what is no class")

@@ -94,7 +94,7 @@ def _gru_vector_back(grads, cache):
 
 def _run(vector, x, states, weights):
     """Every sequence by itself: lists of steps, first by sequence and then by time."""
-    caches, after = [], [np.zeros((*x.shape[:2], s.shape[1]), np.result_type(x, s)) for s in states]
+    caches, after = [], [np.zeros((*x.shape[:2], s.shape[1]), np.result_type(x, s, weights["W_h"])) for s in states]
     for k in range(x.shape[0]):
         current, steps = tuple(state[k] for state in states), []
         for t in range(x.shape[1]):
@@ -111,8 +111,8 @@ def _run_back(vector_back, grads, caches, x_like):
     hidden = caches[0][0][1].shape[0]
     for name, grad in zip(names, grads):
         _same_shape(name, grad, (len(caches), len(caches[0]), hidden))
-    grad_x = np.zeros((len(caches), len(caches[0]), x_like), grads[0].dtype)
-    firsts, totals = [np.zeros((len(caches), hidden), grads[0].dtype) for _ in grads], {}
+    grad_x = np.zeros((len(caches), len(caches[0]), x_like), np.result_type(grads[0], 1.0))
+    firsts, totals = [np.zeros((len(caches), hidden), grad_x.dtype) for _ in grads], {}
     for k, steps in enumerate(caches):
         carried = [0 * grad[k, 0] for grad in grads]
         for t in range(len(steps) - 1, -1, -1):
@@ -196,7 +196,7 @@ def clip_gradients(grads, max_norm):
     norm = math.sqrt(math.fsum(number * number for grad in grads.values() for number in grad.ravel().tolist()))
     if norm <= max_norm:
         return {name: grad.copy() for name, grad in grads.items()}, norm
-    return {name: (grad / (norm / max_norm)).astype(grad.dtype) for name, grad in grads.items()}, norm
+    return {name: (grad / (norm / max_norm)).astype(np.result_type(grad, 1.0)) for name, grad in grads.items()}, norm
 
 
 def _positive(**sizes):
@@ -218,7 +218,11 @@ def create_sequences(data, length, stride):
 def sequence_loss(logits, targets, mask):
     _require(logits.ndim == 3 and targets.shape == logits.shape[:2], "logits or targets have another shape")
     real = np.broadcast_to(np.array(1 if mask is None else mask), targets.shape)
-    count, loss, grad = max(1, sum(int(flag) for flag in real.ravel())), 0.0, np.zeros_like(logits)
+    count, loss, grad = (
+        max(1, sum(int(flag) for flag in real.ravel())),
+        0.0,
+        np.zeros(logits.shape, np.result_type(logits, 1.0)),
+    )
     for k, t in zip(*np.nonzero(real)):
         row, target = [float(score) for score in logits[k, t]], int(targets[k, t])
         _require(0 <= target < len(row) and target == targets[k, t], f"targets: {targets[k, t]}, no class")

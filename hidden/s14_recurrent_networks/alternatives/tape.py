@@ -38,7 +38,7 @@ class _Value:
         part = slice(number * size, (number + 1) * size)
 
         def spread(g):
-            whole = np.zeros_like(self.data)
+            whole = np.zeros(self.data.shape, g.dtype)
             whole[:, part] = g
             return whole
 
@@ -46,7 +46,7 @@ class _Value:
 
     def at(self, t):
         def spread(g):
-            whole = np.zeros_like(self.data)
+            whole = np.zeros(self.data.shape, g.dtype)
             whole[:, t] = g
             return whole
 

@@ -25,7 +25,7 @@ def router(x, router_weights):
     _require(router_weights.ndim == 2 and x.shape[-1:] == router_weights.shape[:1], f"x: {x.shape} does not fit")
     logits = np.einsum("...d,de->...e", x, router_weights)
     probabilities = logits - np.max(logits, axis=-1, keepdims=True)
-    np.exp(probabilities, out=probabilities)
+    probabilities = np.exp(probabilities)
     probabilities /= probabilities.sum(axis=-1, keepdims=True)
     return logits, probabilities
 
@@ -93,7 +93,7 @@ def load_balancing_loss(probabilities, indices):
 
 def load_balancing_loss_gradient(probabilities, indices):
     row = _shares(probabilities, indices) * probabilities.shape[-1] / probabilities.shape[0]
-    return np.broadcast_to(row, probabilities.shape).astype(probabilities.dtype)
+    return np.broadcast_to(row, probabilities.shape).astype(np.result_type(probabilities, 1.0))
 
 
 def router_z_loss(logits):

@@ -73,7 +73,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
     if grad_gates.shape != indices.shape:
         raise ValueError(f"grad_gates: got {grad_gates.shape}, want {indices.shape}")
     rows = np.arange(len(indices))[:, None]
-    grad = np.zeros_like(probabilities)
+    grad = np.zeros(probabilities.shape, np.result_type(probabilities, grad_gates))
     grad[rows, indices] = grad_gates
     if renormalize:
         p = probabilities[rows, indices]
@@ -110,7 +110,7 @@ def load_balancing_loss(probabilities, indices):
 def load_balancing_loss_gradient(probabilities, indices):
     _rank_two(probabilities=probabilities, indices=indices)
     tokens, num_experts = probabilities.shape
-    grad = np.empty_like(probabilities)
+    grad = np.empty(probabilities.shape, np.result_type(probabilities, 1.0))
     grad[:] = _chosen(indices, num_experts).sum(axis=(1, 2)) * (num_experts / (tokens * indices.size))
     return grad
 

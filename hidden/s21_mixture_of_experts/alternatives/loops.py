@@ -41,7 +41,7 @@ def _log_sum_exp_row(row):
 def router(x, router_weights):
     _fits(x, router_weights)
     logits = np.matmul(x, router_weights)
-    probabilities = np.empty_like(logits)
+    probabilities = np.empty(logits.shape, np.result_type(logits, 1.0))
     for place in np.ndindex(x.shape[:-1]):
         probabilities[place] = _softmax_row(logits[place].tolist())
     return logits, probabilities
@@ -51,7 +51,8 @@ def router_backward(grad_logits, grad_probabilities, x, router_weights):
     logits, probabilities = router(x, router_weights)
     _same_shape("grad_logits", grad_logits, logits)
     _same_shape("grad_probabilities", grad_probabilities, logits)
-    grad_x, grad_router_weights = np.zeros_like(x), np.zeros_like(router_weights)
+    dtype = np.result_type(x, grad_probabilities, 1.0)
+    grad_x, grad_router_weights = np.zeros(x.shape, dtype), np.zeros(router_weights.shape, dtype)
     for place in np.ndindex(x.shape[:-1]):
         p, grad_p = probabilities[place], grad_probabilities[place]
         jacobian = np.diag(p) - np.outer(p, p)
@@ -84,7 +85,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
     _table("probabilities", probabilities)
     _table("indices", indices, len(probabilities))
     _same_shape("grad_gates", grad_gates, indices)
-    grad = np.zeros_like(probabilities)
+    grad = np.zeros(probabilities.shape, np.result_type(probabilities, grad_gates))
     for t, experts in enumerate(indices):
         if not renormalize:
             grad[t, experts] = grad_gates[t]
@@ -140,7 +141,7 @@ def load_balancing_loss(probabilities, indices):
 
 
 def load_balancing_loss_gradient(probabilities, indices):
-    grad = np.zeros_like(probabilities)
+    grad = np.zeros(probabilities.shape, np.result_type(probabilities, 1.0))
     tokens, num_experts = probabilities.shape[:1], probabilities.shape[-1]
     for expert, count in enumerate(_counts(probabilities, indices)):
         grad[:, expert] = num_experts * count / indices.size / tokens[0]
@@ -154,7 +155,7 @@ def router_z_loss(logits):
 
 def router_z_loss_gradient(logits):
     _table("logits", logits)
-    grad = np.zeros_like(logits)
+    grad = np.zeros(logits.shape, np.result_type(logits, 1.0))
     for t, row in enumerate(logits.tolist()):
         z = _log_sum_exp_row(row)
         for expert, share in enumerate(_softmax_row(row)):
@@ -205,7 +206,7 @@ class MoELayer:
         _, self.kept = dispatch(self.indices, len(self.experts), capacity)
         self.auxiliary_loss = self._weights[0] * load_balancing_loss(self.probabilities, self.indices)
         self.auxiliary_loss += self._weights[1] * router_z_loss(self._logits)
-        output = np.zeros_like(tokens)
+        output = np.zeros(tokens.shape, np.result_type(tokens, 1.0))
         for t, j in np.argwhere(self.kept):
             output[t] += self.gates[t, j] * self.experts[self.indices[t, j]].forward(tokens[t])
         self._x = x
@@ -217,7 +218,7 @@ class MoELayer:
         _same_shape("grad_output", grad_output, self._x)
         tokens = self._x.reshape(-1, self._x.shape[-1])
         grad = grad_output.reshape(tokens.shape)
-        grad_x, grad_gates = np.zeros_like(tokens), np.zeros_like(self.gates)
+        grad_x, grad_gates = np.zeros(tokens.shape, np.result_type(tokens, grad)), np.zeros_like(self.gates)
         grads = {name: np.zeros_like(value) for name, value in self.params.items()}
         for t, j in np.argwhere(self.kept):
             number = self.indices[t, j]

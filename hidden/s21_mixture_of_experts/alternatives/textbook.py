@@ -81,7 +81,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
         gates = chosen / s
         average = (grad_gates * gates).sum(axis=1, keepdims=True)
         grad_chosen = (grad_gates - average) / s
-    grad_probabilities = np.zeros_like(probabilities)
+    grad_probabilities = np.zeros(probabilities.shape, np.result_type(probabilities, grad_chosen))
     np.put_along_axis(grad_probabilities, indices, grad_chosen, axis=1)
     return grad_probabilities
 
@@ -135,7 +135,7 @@ def load_balancing_loss_gradient(probabilities, indices):
     f = expert_shares(probabilities, indices)
     tokens, num_experts = probabilities.shape
     row = num_experts * f / tokens
-    return np.tile(row, (tokens, 1)).astype(probabilities.dtype)
+    return np.tile(row, (tokens, 1)).astype(np.result_type(probabilities, 1.0))
 
 
 def router_z_loss(logits):
@@ -221,7 +221,7 @@ class MoELayer:
         z = router_z_loss(self.logits)
         self.auxiliary_loss = self.balance_weight * balance + self.z_weight * z
 
-        output = np.zeros_like(self.tokens)
+        output = np.zeros(self.tokens.shape, np.result_type(self.tokens, 1.0))
         self.chosen_by = []
         self.expert_outputs = []
         for i, expert in enumerate(self.experts):
@@ -240,7 +240,7 @@ class MoELayer:
             raise ValueError(f"grad_output has shape {grad_output.shape}, expected {self.shape}")
         grad = grad_output.reshape(-1, self.dim)
 
-        grad_x = np.zeros_like(self.tokens)
+        grad_x = np.zeros(self.tokens.shape, np.result_type(self.tokens, grad))
         grad_gates = np.zeros_like(self.gates)
         for i, expert in enumerate(self.experts):
             rows, choices = self.chosen_by[i]

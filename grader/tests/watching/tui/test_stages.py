@@ -66,3 +66,23 @@ def test_who_goes_through_the_stages_stays_there_while_the_screen_changes(place:
         await screen.until(lambda: stages.highlighted == 0)
 
     play(place.root, story)
+
+
+def test_a_window_closes_once_though_a_key_arrives_twice(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.press("l")
+        await screen.shows(Choice)
+        listed = screen.app.screen.query_one("#choices", OptionList)
+        for _ in range(2):  # as a key that repeats: both come before the window has closed
+            listed.action_select()
+        await screen.shows(Base)
+        for key, closes in (("question_mark", "close"), ("r", "answer(False)")):
+            await screen.press(key)
+            await screen.until(lambda: len(screen.app.screen_stack) == 2)
+            window = screen.app.screen
+            for _ in range(2):
+                await window.run_action(closes)
+            await screen.shows(Base)
+        assert screen.app.is_running
+
+    play(place.root, story)

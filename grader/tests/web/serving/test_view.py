@@ -13,6 +13,7 @@ from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Failure
 from grader.watching.board import Board
 from grader.watching.events import Decided, Failed, Judged
+from grader.web.page import Pages
 from grader.web.serving.steps import StepLink
 from grader.web.serving.view import COMPLETE, PUBLIC, View, view
 
@@ -108,3 +109,15 @@ def test_public_tests_that_pass_are_no_pass(watched: Watched) -> None:
     public = replace(made, passed=False, run=replace(made.run, public_only=True))
     watched.session.take(Judged(1, public))
     assert shown(watched.session.board).complete == PUBLIC
+
+
+def test_a_row_whose_function_was_shown_says_seen(watched: Watched) -> None:
+    found = after(watched, "failed", "blocked")
+    assert [line.is_seen for line in found.lines] == [False, False]
+    board = watched.session.board
+    first, *others = board.standings
+    given_up = replace(board, standings=(replace(first, seen=(found.lines[1].id,)), *others))
+    assert [line.is_seen for line in shown(given_up).lines] == [False, True]
+    pages = Pages()
+    assert "· seen" in pages.fill("board.html", view=shown(given_up))
+    assert "· seen" not in pages.fill("board.html", view=found)
