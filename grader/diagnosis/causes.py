@@ -436,9 +436,9 @@ class Explainer:
                     return [*before, chosen], set(chosen.fixed)
                 if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
-                best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
-                if best is not None:
-                    break
+                best = best or closest
+                if first == FIRST and best is None:
+                    best = search.locally_right(check, trace, places, budget)
             if best is None:
                 return None
             before.append(Found(best, 0, 0, frozenset(), 0))

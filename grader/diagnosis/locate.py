@@ -21,6 +21,8 @@ MADE = (
     ast.List, ast.Dict, ast.DictComp, ast.SetComp, ast.Attribute,
 )  # fmt: skip
 MOST_STEPS = 12
+# What right modules may not ask of an array.
+ABOUT = ("dtype", "kind", "itemsize", "ndim", "size", "shape", "flags")
 
 
 @dataclass
@@ -100,6 +102,7 @@ def _mark_wrong(
     }
     for node, sample in trace.entries:
         is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
+        is_told = is_told and getattr(node, "attr", "") not in ABOUT
         if is_told and sample.known is not None and sample.known not in right:
             wrong.add(id(node))
     doubted: dict[int, list[ast.expr]] = {}

@@ -62,7 +62,7 @@ class ModuleText:
 
     @cached_property
     def _calls(self) -> dict[str, frozenset[str]]:
-        """By function, the names and attributes that it uses, by which it may reach others; those of tables included."""
+        """By function, the names and attributes by which it may reach others, also through tables of the module."""
         tables: dict[str, frozenset[str]] = {}  # by the name of a module's table or other value: what it is made of
         for node in self.tree.body:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:

@@ -40,6 +40,7 @@ FEW = 5  # edits that are told apart by what they change
 MOST_CODES = 200  # that are kept
 MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
+ALIGNED = "value-aligned"  # the id of an edit that writes what a right module has in that place
 SMALLEST = 8  # nodes of what is looked for at several places
 SAME_VALUE = frozenset(
     ("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated")
@@ -278,7 +279,18 @@ class Search:
             if len(winners) >= MOST_FOUND and (limit or not check.is_plain):
                 break
         winners.sort(key=lambda each: each.rank)
-        return winners, best[1]
+        return self._by_name(winners), best[1]
+
+    def _by_name(self, winners: Sequence[Found]) -> list[Found]:
+        """Return edits of which no two make one text; what says more than an aligned one stands in its place."""
+        found: dict[str, Found] = {}
+        for each in winners:
+            changed = self.module.applied(each.edit.function, each.edit.changes).functions[each.edit.function]
+            text = each.edit.function + ast.unparse(changed)
+            before = found.setdefault(text, each)
+            if before.edit.id == ALIGNED and each.edit.id != ALIGNED:
+                found[text] = replace(each, cost=before.cost)
+        return list(found.values())
 
     def locally_right(self, check: Check, trace: Trace, places: Places, budget: Budget) -> Edit | None:
         """Return the likeliest edit with which the value that first goes wrong is right, whatever comes of it later.

@@ -206,6 +206,16 @@ def range_wrong(site: Site) -> Iterator[Made]:
         yield site.make(replaced(node, args=node.args[:2]), "the step of `{old}` is too much", rank=USUAL)
 
 
+@edit("draw-missing", ast.Call, rank=LIKELY)
+def draw_missing(site: Site) -> Iterator[Made]:
+    """Yield a random order where things keep the order of their numbers, and a generator is given and not used."""
+    node = site.node
+    rngs = [name for name in site.unread if (held := site.names.get(name)) is not None and held.name == "Generator"]
+    if called(node) in ("arange", "range") and rngs and len(node.args) == 1:
+        new = ast.Call(ast.Attribute(ast.Name(rngs[0], Load), "permutation", Load), node.args, [])
+        yield site.make(new, f"`{{old}}` is always in the same order: `{rngs[0]}` is never used")
+
+
 @edit("order-reversed", ast.Call, rank=USUAL)
 def order_reversed(site: Site) -> Iterator[Made]:
     """Yield what is iterated over or sorted the other way round."""

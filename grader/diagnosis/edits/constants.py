@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
-from grader.diagnosis.module_text import parameters
+from grader.diagnosis.module_text import called, parameters
 
 AXES = ("axis", "axes", "axis1", "axis2")
 OTHER = "`{old}` is used where `{new}` is needed"
@@ -50,6 +50,20 @@ def number_wrong(site: Site) -> Iterator[Made]:
     for other in stated[:16]:
         near = value and (other / value in FACTORS or other in (value**2, abs(value) ** HALF))
         yield site.make(number(other), OTHER, rank=USUAL if near else UNUSUAL)
+
+
+@edit("masked-value", ast.Constant, ast.UnaryOp, rank=LIKELY)
+def masked_value(site: Site) -> Iterator[Made]:
+    """Yield minus infinity where a mask sets scores to a number: of 0, `exp` makes a weight of 1."""
+    value, parent = number_in(site.node), site.parent
+    if value is None or number_in(parent) is not None:
+        return
+    is_case = called(parent) == "where" and len(parent.args) == 3 and site.node is not parent.args[0]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    mask = site.value(target.slice) if isinstance(target, ast.Subscript) else None
+    if is_case or (mask is not None and mask.dtype == "b"):
+        infinite = ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", Load), "inf", Load))
+        yield site.make(infinite, "what is masked out is set to `{old}`, which still counts: `{new}` is needed")
 
 
 @edit("answer-wrong", ast.Return, rank=UNUSUAL)

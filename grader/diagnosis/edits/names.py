@@ -25,7 +25,7 @@ for _group in (
     ("argsort", "argmax"), ("startswith", "endswith"), ("index", "find"), ("lstrip", "rstrip", "strip"),
     ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float", "len"),
     ("union", "intersection"),
-    ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"),
+    ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"), ("argmax", "max"), ("argmin", "min"),
 ):  # fmt: skip
     for _one in _group:
         PARTNERS[_one] = tuple(dict.fromkeys((*PARTNERS.get(_one, ()), *(n for n in _group if n != _one))))

@@ -9,7 +9,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
+    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div, ast.Mult), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
     ast.Div: (ast.Mult, ast.FloorDiv, ast.Sub), ast.Pow: (ast.Mult,), ast.FloorDiv: (ast.Mod, ast.Div),
     ast.Mod: (ast.FloorDiv, ast.Div), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr, ast.BitXor),
     ast.BitOr: (ast.BitAnd, ast.BitXor), ast.BitXor: (ast.BitOr,),

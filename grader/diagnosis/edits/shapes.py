@@ -80,6 +80,26 @@ def product_transposed(site: Site) -> Iterator[Made]:
         yield site.make(ast.BinOp(right, ast.MatMult(), node.left), says)
 
 
+@edit("identity-missing", ast.Call, rank=LIKELY)
+def identity_missing(site: Site) -> Iterator[Made]:
+    """Yield the identity for a square table of ones or zeros, and the other way round."""
+    node, value = site.node, site.value()
+    if value is None or value.kind != "array" or len(value.shape) != 2 or value.shape[0] != value.shape[1]:
+        return
+    if called(node) in ("ones", "zeros", "full") and node.args and isinstance(node.args[0], ast.Tuple):
+        keywords = [each for each in node.keywords if each.arg == "dtype"]
+        eye = replaced(node, func=replaced(node.func, attr="eye"), args=[node.args[0].elts[0]], keywords=keywords)
+        yield site.make(eye, "`{old}` is one number everywhere, and the identity is needed")
+    elif called(node) in ("ones_like", "zeros_like", "full_like") and node.args:
+        eye = named("eye", ast.Call(ast.Name("len", Load), [node.args[0]], []))
+        yield site.make(eye, "`{old}` is one number everywhere, and the identity is needed")
+    elif called(node) in ("eye", "identity") and len(node.args) == 1:
+        shape = ast.Tuple([node.args[0], node.args[0]], Load)
+        for name in ("ones", "zeros"):
+            new = replaced(node, func=replaced(node.func, attr=name), args=[shape])
+            yield site.make(new, f"`{{old}}` is the identity, and {name} are needed everywhere", rank=UNUSUAL)
+
+
 @edit("axes-order", ast.Call, rank=LIKELY)
 def axes_order(site: Site) -> Iterator[Made]:
     """Yield a transpose with its axes in another order, and a swap of two other axes."""

@@ -62,6 +62,25 @@ def _is_set_before(site: Site, names: set[str]) -> bool:
     return all(first.get(name, 1 << 30) < site.node.lineno for name in names)
 
 
+@edit("repeated-indices", ast.AugAssign, ast.Assign, rank=LIKELY)
+def repeated_indices(site: Site) -> Iterator[Made]:
+    """Yield `np.add.at` where entries are added to by an array of indices, which counts each index once."""
+    node = site.node
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    names = {ast.Add: "add", ast.Sub: "subtract"}
+    name = names.get(type(node.op)) if isinstance(node, ast.AugAssign) else "add"
+    if name is None or not isinstance(target, ast.Subscript):
+        return
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    held = [site.value(each) for each in parts]
+    if any(each is not None and each.shape and each.dtype == "i" for each in held):
+        array = ast.Attribute(ast.Attribute(ast.Name("np", Load), name, Load), "at", Load)
+        inner = replaced(target.slice, ctx=Load) if isinstance(target.slice, ast.Tuple) else target.slice
+        put = ast.Expr(ast.Call(array, [replaced(target.value, ctx=Load), inner, node.value], []))
+        says = f"`{{line}}` counts an index once, however often it stands in `{site.show(target.slice)}`"
+        yield site.make([put], says, f"Write `np.{name}.at(…)`, which adds up what comes several times.")
+
+
 @edit("block-superfluous", ast.If, rank=USUAL)
 def block_superfluous(site: Site) -> Iterator[Made]:
     """Yield a function without a condition: what it guards always, or never."""
