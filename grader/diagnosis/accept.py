@@ -118,6 +118,10 @@ class Gate:
                     self._supported.add(id(each))
         return [standing[place] for *_, place in sorted(good)]
 
+    def stands_by_text(self, found: Found) -> bool:
+        """Say whether an edit brings in only what is stated, and leaves lines, branches and answers in use."""
+        return self._is_stated(found.edit) and not _is_constant(found.edit) and self._is_watched(found)
+
     def _is_stated(self, edit: Edit) -> bool:
         return all(self.search.stated.allows(old, new) for old, new in edit.changes)
 

@@ -19,6 +19,7 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
+from grader.diagnosis.by_tests import draws, passing
 from grader.diagnosis.checks import Check, Checks, Ended
 from grader.diagnosis.conditions import blamed
 from grader.diagnosis.edits import Edit
@@ -242,8 +243,8 @@ class Explainer:
                 cause = self._edited(searched, left, checks, budget, self._allowed(label))
             except RunnerGone:  # what is known without trials is told all the same
                 break
-            if cause is None:
-                cause = self._condition(label, searched, budget) if match is None else None
+            if cause is None and match is None:
+                cause = self._by_tests(label, searched, checks, budget) or self._condition(label, searched, budget)
             if cause is None:
                 break
             if match is not None and _is_against(match, cause):
@@ -384,6 +385,18 @@ class Explainer:
             more = search.fixed_by(others, steps[-1].edit.function)
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
+
+    def _by_tests(self, label: str, failing: Sequence[Check], checks: Checks, budget: Budget) -> Cause | None:
+        """Return the edit with which the tests of a function that draws at random pass."""
+        search = self._search
+        own = [each for each in failing if each.kind in OF_ANSWERS]
+        if search is None or label not in search.module.functions or not any(map(draws, own)) or budget.is_over:
+            return None
+        found = passing(search, [each for each in own if draws(each)], checks, budget)
+        if found is None:
+            return None
+        self._search = search.after(found.edit)
+        return self._cause([found], frozenset(own), min(own, key=lambda each: each.size))
 
     def _condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
         """Return the condition that decides wrongly in all failing calls of a function."""

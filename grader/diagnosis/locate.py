@@ -96,14 +96,16 @@ def _mark_raising(places: Places, raising: ast.stmt) -> None:
 def _mark_wrong(
     module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str]
 ) -> None:
-    wrong = places.wrong
+    wrong, began = places.wrong, _Beginnings()
     drawn = {
         id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
     }
     for node, sample in trace.entries:
         is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
         is_told = is_told and getattr(node, "attr", "") not in ABOUT
-        if is_told and sample.known is not None and sample.known not in right:
+        is_wrong = is_told and sample.known is not None and sample.known not in right
+        began.note(node, is_wrong)
+        if is_wrong:
             wrong.add(id(node))
     doubted: dict[int, list[ast.expr]] = {}
     for statement in places.statements:
@@ -113,13 +115,13 @@ def _mark_wrong(
             each
             for head in heads(statement)
             for each in walk(head)
-            if isinstance(each, MADE) and id(each) in wrong and not _is_below(each, wrong)
+            if isinstance(each, MADE) and id(each) in began.times
         ]
         if found or _stores_another(statement, places.function[id(statement)], trace, right, wrong):
             doubted[id(statement)] = [each for each in found if isinstance(each, ast.expr)]
     fine = _cleared(places, trace, doubted, wrong, right, label)
     first = None
-    for statement in sorted(places.statements, key=lambda each: trace.ran.get(id(each), 1 << 20)):
+    for statement in sorted(places.statements, key=lambda each: began.order(each, doubted, trace)):
         if id(statement) not in doubted or id(statement) in fine:
             continue
         own = doubted[id(statement)]
@@ -159,9 +161,28 @@ def _drawn(module: ModuleText, trace: Trace, generator: ast.AST) -> list[ast.AST
     return found
 
 
-def _is_below(node: ast.AST, wrong: set[int]) -> bool:
-    """Say whether a part of an expression is wrong."""
-    return any(id(each) in wrong for each in walk(node)[1:] if not isinstance(each, ast.Constant))
+class _Beginnings:
+    """When an expression first went wrong while its parts were right: in a loop what is wrong goes round."""
+
+    def __init__(self) -> None:
+        self.times: dict[int, int] = {}  # by the id of an expression: after how many notes
+        self._wrong: set[int] = set()  # ids of expressions that are wrong at the moment
+        self._notes = 0
+
+    def note(self, node: ast.AST, is_wrong: bool) -> None:
+        """Note one value of an expression."""
+        self._notes += 1
+        if not is_wrong:
+            self._wrong.discard(id(node))
+            return
+        self._wrong.add(id(node))
+        if not any(id(each) in self._wrong for each in walk(node)[1:]):
+            self.times.setdefault(id(node), self._notes)
+
+    def order(self, statement: ast.stmt, doubted: Mapping[int, Sequence[ast.expr]], trace: Trace) -> tuple[int, int]:
+        """Return how early a statement went wrong, and how early it ran."""
+        times = [self.times[id(each)] for each in doubted.get(id(statement), ())]
+        return min(times, default=trace.ran.get(id(statement), 1 << 20)), trace.ran.get(id(statement), 1 << 20)
 
 
 def _sets(statement: ast.stmt) -> set[str]:

@@ -38,6 +38,13 @@ def swapped(node: ast.expr) -> ast.expr:
     return named("swapaxes", node, number(-1), number(-2))
 
 
+def _turned(site: Site, node: ast.expr) -> ast.expr:
+    """Return an expression with its last two axes swapped, as one writes it for as many axes as it has."""
+    value, other = site.value(node), swapped(node)
+    is_table = value is not None and len(value.shape) == 2
+    return ast.Attribute(node, "T", Load) if is_table and called(other) == "swapaxes" else other
+
+
 @edit("transpose-missing", ast.Name, ast.Attribute, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
 def transpose_missing(site: Site) -> Iterator[Made]:
     """Yield an array with its last two axes swapped."""
@@ -72,7 +79,7 @@ def product_transposed(site: Site) -> Iterator[Made]:
     """Yield a matrix product with both operands transposed, alone and swapped."""
     node = site.node
     if isinstance(node.op, ast.MatMult):
-        left, right = swapped(node.left), swapped(node.right)
+        left, right = (_turned(site, each) for each in (node.left, node.right))
         says = "the product `{old}` runs over the wrong axes"
         yield site.make(ast.BinOp(right, ast.MatMult(), left), says)
         yield site.make(ast.BinOp(left, ast.MatMult(), right), says)
