@@ -5,7 +5,8 @@ Right modules draw in another order. There the likeliest edits, those near the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from grader.diagnosis.search import Found, Search
 MOST_TRIED = 200  # edits
 MOST_TESTS = 8  # that failed, and as many that passed
 SEEDS = (0, 1, 2)
-TRIALS = 2  # that one test counts as
+TRIALS = 2  # that one test counts as at least
+CALLS_OF_A_TRIAL = 4  # of a test, that count as one trial more
 BATCH = 60  # edits that stand in one form of the functions
 
 
@@ -37,9 +39,11 @@ def passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Bu
         return None
     places = search.places(check, trace, checks.trusted())
     gate = Gate(check, failing, checks, search, places)
-    edits = [pair for _, ring in search.candidates(check, trace, places, FIRST, NEVER) for pair in ring]
+    rings = list(search.candidates(check, trace, places, FIRST, NEVER))  # each is filled when the next one is asked for
+    edits = [pair for _, ring in rings for pair in ring]
     likely = sorted((pair for pair in edits if pair[1].rank <= USUAL), key=lambda pair: (pair[0], pair[1].adds))
-    failed = list(dict.fromkeys(each.outcome.test for each in sorted(failing, key=lambda each: each.size)))[:MOST_TESTS]
+    calls = Counter(each.outcome.test for each in failing)
+    failed = sorted(calls, key=lambda test: (calls[test], test))[:MOST_TESTS]
     kept = checks.passed_tests(check.label, MOST_TESTS)
     found: list[Found] = []
     for start in range(0, min(len(likely), MOST_TRIED), BATCH):
@@ -47,18 +51,19 @@ def passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Bu
         for number, (cost, edit) in zip(search.place([edit for _, edit in batch]), batch, strict=True):
             if budget.is_over or (found and cost > found[0].cost):
                 break
-            if _passes(search, number, failed, kept, check.label, budget):
+            if _passes(search, number, failed, kept, check.label, budget, calls):
                 each = Found(edit, number, cost, frozenset(failing), len(failing))
                 found += [each] if gate.stands_by_text(each) else []
     return found[0] if found and len({each.edit.line for each in found}) == 1 else None
 
 
 def _passes(
-    search: Search, number: int, failed: Sequence[str], kept: Sequence[str], label: str, budget: Budget
-) -> bool:
+    search: Search, number: int, failed: Sequence[str], kept: Sequence[str], label: str, budget: Budget,
+    calls: Mapping[str, int],
+) -> bool:  # fmt: skip
     for seed in SEEDS:
         for test in (*failed, *kept):
-            budget.take(TRIALS, 0)
+            budget.take(TRIALS + calls.get(test, 0) // CALLS_OF_A_TRIAL, 0)
             if not search.runner.heard([number], test, seed, label)[0]:
                 return False
     return True

@@ -240,11 +240,12 @@ class Explainer:
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
-                cause = self._edited(searched, left, checks, budget, self._allowed(label))
+                cause = self._by_tests(label, searched, checks, budget) if match is None else None
+                cause = cause or self._edited(searched, left, checks, budget, self._allowed(label))
             except RunnerGone:  # what is known without trials is told all the same
                 break
             if cause is None and match is None:
-                cause = self._by_tests(label, searched, checks, budget) or self._condition(label, searched, budget)
+                cause = self._condition(label, searched, budget)
             if cause is None:
                 break
             if match is not None and _is_against(match, cause):
@@ -388,9 +389,9 @@ class Explainer:
 
     def _by_tests(self, label: str, failing: Sequence[Check], checks: Checks, budget: Budget) -> Cause | None:
         """Return the edit with which the tests of a function that draws at random pass."""
-        search = self._search
-        own = [each for each in failing if each.kind in OF_ANSWERS]
-        if search is None or label not in search.module.functions or not any(map(draws, own)) or budget.is_over:
+        search = self._search or self._begin(label)
+        own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
+        if search is None or label not in search.module.functions or not any(map(draws, own)):
             return None
         found = passing(search, [each for each in own if draws(each)], checks, budget)
         if found is None:
