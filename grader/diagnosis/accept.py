@@ -119,8 +119,8 @@ class Gate:
         return [standing[place] for *_, place in sorted(good)]
 
     def stands_by_text(self, found: Found) -> bool:
-        """Say whether an edit brings in only what is stated, and leaves lines, branches and answers in use."""
-        return self._is_stated(found.edit) and not _is_constant(found.edit) and self._is_watched(found)
+        """Say whether an edit brings in only what is stated, and makes no answer a number that was none."""
+        return self._is_stated(found.edit) and not _is_constant(found.edit)
 
     def _is_stated(self, edit: Edit) -> bool:
         return all(self.search.stated.allows(old, new) for old, new in edit.changes)
