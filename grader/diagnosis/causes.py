@@ -240,7 +240,7 @@ class Explainer:
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
-                cause = self._by_tests(label, searched, checks, budget) if match is None else None
+                cause = self._by_tests(label, searched, left, checks, budget) if match is None else None
                 cause = cause or self._edited(searched, left, checks, budget, self._allowed(label))
             except RunnerGone:  # what is known without trials is told all the same
                 break
@@ -379,15 +379,19 @@ class Explainer:
             if found is None:
                 continue
             steps, fixed = found
+            if allowed is not None and not any(each.label in self._broken for each in fixed):
+                continue  # it makes up for a fault that is not known
             for each in steps:
                 search = search.after(each.edit)
             self._search = search
             others = [each for each in left if each not in fixed]
-            more = search.fixed_by(others, steps[-1].edit.function)
+            more = search.fixed_by(others, {each.edit.function for each in steps})
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
 
-    def _by_tests(self, label: str, failing: Sequence[Check], checks: Checks, budget: Budget) -> Cause | None:
+    def _by_tests(
+        self, label: str, failing: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget
+    ) -> Cause | None:
         """Return the edit with which the tests of a function that draws at random pass."""
         search = self._search or self._begin(label)
         own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
@@ -397,7 +401,8 @@ class Explainer:
         if found is None:
             return None
         self._search = search.after(found.edit)
-        return self._cause([found], frozenset(own), min(own, key=lambda each: each.size))
+        more = self._search.fixed_by([each for each in left if each not in own], {found.edit.function})
+        return self._cause([found], frozenset((*own, *more)), min(own, key=lambda each: each.size))
 
     def _condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
         """Return the condition that decides wrongly in all failing calls of a function."""

@@ -34,7 +34,7 @@ MOST_FIXED = 30  # failing calls that an edit is held against
 LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times those of the learner's own run
 MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
-MOST_TESTS = 4  # that are run whole where a call stays wrong
+MOST_TESTS = 8  # that are run whole where a call stays wrong
 MOST_STATEMENTS = 60  # the nearest to the fault
 FEW = 5  # edits that are told apart by what they change
 MOST_CODES = 200  # that are kept
@@ -466,16 +466,16 @@ class Search:
         found = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         return sorted(found, key=lambda each: (each.label != first.label, each.size))
 
-    def fixed_by(self, checks: Sequence[Check], function: str) -> list[Check]:
-        """Return which calls the module as it is now answers rightly, and those of tests that it passes.
+    def fixed_by(self, checks: Sequence[Check], functions: set[str]) -> list[Check]:
+        """Return which calls that lead to edited functions the module answers rightly now, and those of tests it passes.
 
-        A test may allow more answers than right modules give: where sums are rounded, or a sign is free. function is
-        what was edited last.
+        A test may allow more answers than right modules give: where sums are rounded, or a sign is free.
         """
         self.forms.put({})
+        checks = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         checks = [each for each in checks if not each.is_refusal]  # that something raises does not say that it refuses
         found = [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
-        left = [each for each in checks if each not in found and function in self.reached(each.label)]
+        left = [each for each in checks if each not in found and functions & self.reached(each.label)]
         for test in list(dict.fromkeys(each.outcome.test for each in left))[:MOST_TESTS]:
             if self.runner.heard([], test, 0, "")[0]:
                 found += [each for each in left if each.outcome.test == test]

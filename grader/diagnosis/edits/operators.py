@@ -101,6 +101,18 @@ def operands_swapped(site: Site) -> Iterator[Made]:
         yield site.make(new, "the operands of `{old}` are in the wrong order")
 
 
+@edit("sign-misplaced", ast.BinOp, rank=LIKELY)
+def sign_misplaced(site: Site) -> Iterator[Made]:
+    """Yield `a + (-b)` for `-a + b`."""
+    left, right = site.node.left, site.node.right
+    is_first = isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub)
+    is_last = isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.USub)
+    if isinstance(site.node.op, ast.Add) and is_first != is_last:
+        one = left.operand if is_first else ast.UnaryOp(ast.USub(), left)
+        other = right.operand if is_last else ast.UnaryOp(ast.USub(), right)
+        yield site.make(replaced(site.node, left=one, right=other), "the sign in `{old}` stands before the wrong part")
+
+
 @edit("comparison-wrong", ast.Compare, rank=LIKELY)
 def comparison_wrong(site: Site) -> Iterator[Made]:
     """Yield another comparison: `<=` for `<`, `>` for `<`, `not in` for `in`."""
