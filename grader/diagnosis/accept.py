@@ -35,6 +35,7 @@ EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
+CONFUSED = frozenset(("name-confused", "attribute-confused", "key-confused", "name-for-number", "number-for-name"))
 OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
@@ -142,7 +143,8 @@ class Gate:
         if not self._keeps_suspect(edit, function, before, after):
             return False
         conditions = list(_conditions(edit, function, changed))
-        if any(new is not None and _is_one_way(before, after, old, new) for old, new in conditions):
+        is_name = edit.id in CONFUSED
+        if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
         if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
@@ -353,9 +355,11 @@ def _tests(function: Function) -> list[ast.expr]:
     return found
 
 
-def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr) -> bool:
-    """Say whether a condition that was true and false in turn is always the same."""
-    return len(_truths(before, old)) == SEVERAL and len(_truths(after, new)) == 1
+def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr, is_name: bool) -> bool:
+    """Say whether a condition that was true and false in turn is always the same; of a name, also the opposite."""
+    was, is_now = _truths(before, old), _truths(after, new)
+    is_turned = is_name and old is not new and len(was) == 1 and was != is_now
+    return len(is_now) == 1 and (len(was) == SEVERAL or is_turned)
 
 
 def _truths(traces: Sequence[Trace], node: ast.expr) -> set[bool]:

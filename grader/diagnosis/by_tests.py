@@ -22,6 +22,8 @@ MOST_TESTS = 8  # that failed, and as many that passed
 SEEDS = (0, 1, 2)
 TRIALS = 2  # that one test counts as at least
 CALLS_OF_A_TRIAL = 4  # of a test, that count as one trial more
+NUMBERS_OF_A_TRIAL = 200  # that are drawn in a call, likewise
+MOST_COST = 40  # in trials, of a test that is not the only one
 BATCH = 60  # edits that stand in one form of the functions
 
 
@@ -41,8 +43,9 @@ def passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Bu
     rings = list(search.candidates(check, trace, places, FIRST, NEVER))  # each is filled when the next one is asked for
     edits = [pair for _, ring in rings for pair in ring]
     likely = sorted((pair for pair in edits if pair[1].rank <= USUAL), key=lambda pair: (pair[0], pair[1].adds))
-    calls = Counter(each.outcome.test for each in failing)
-    failed = sorted(calls, key=lambda test: (calls[test], test))[:MOST_TESTS]
+    costs = _costs(failing)
+    failed = sorted(costs, key=lambda test: (costs[test], test))[:MOST_TESTS]
+    failed = [test for test in failed if test == failed[0] or costs[test] <= MOST_COST]
     kept = checks.passed_tests(check.label, MOST_TESTS)
     if search.runner.heard([], failed[0], 0, check.label)[0]:  # by the edits that were found before
         return None
@@ -52,19 +55,28 @@ def passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Bu
         for number, (cost, edit) in zip(search.place([edit for _, edit in batch]), batch, strict=True):
             if budget.is_over or (found and cost > found[0].cost):
                 break
-            if _passes(search, number, failed, kept, check.label, budget, calls):
+            if _passes(search, number, failed, kept, check.label, budget, costs):
                 each = Found(edit, number, cost, frozenset(failing), len(failing))
                 found += [each] if gate.stands_by_text(each) else []
     return found[0] if found and len({each.edit.line for each in found}) == 1 else None
 
 
+def _costs(failing: Sequence[Check]) -> dict[str, int]:
+    """Return the trials that each test of some calls counts as."""
+    calls, drawn = Counter[str](), Counter[str]()
+    for each in failing:
+        calls[each.outcome.test] += 1
+        drawn[each.outcome.test] += int(np.size(each.right.result)) if isinstance(each.right.result, np.ndarray) else 0
+    return {test: TRIALS + calls[test] // CALLS_OF_A_TRIAL + drawn[test] // NUMBERS_OF_A_TRIAL for test in calls}
+
+
 def _passes(
     search: Search, number: int, failed: Sequence[str], kept: Sequence[str], label: str, budget: Budget,
-    calls: Mapping[str, int],
+    costs: Mapping[str, int],
 ) -> bool:  # fmt: skip
     for seed in SEEDS:
         for test in (*failed, *kept):
-            budget.take(TRIALS + calls.get(test, 0) // CALLS_OF_A_TRIAL, 0)
+            budget.take(costs.get(test, TRIALS), 0)
             if not search.runner.heard([number], test, seed, label)[0]:
                 return False
     return True

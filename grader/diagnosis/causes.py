@@ -438,13 +438,19 @@ class Explainer:
             if allowed is not None:
                 places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
             best: Edit | None = None
+            near: list[Found] = []  # edits near the fault, held against those that are farther away
             for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
                 winners = search.with_effect(check, trace, winners)
+                if near:
+                    winners = sorted([*near, *winners], key=lambda each: each.rank)
                 gate = Gate(check, same, checks, search, places, [each.edit for each in before])
                 chosen = gate.chosen(winners)
+                if chosen is not None and not before and last == NEAR and chosen.cost > NEAR:
+                    near = list(winners)
+                    continue
                 if chosen is not None and before:  # of two at once there are many, and one may take the other away
                     is_told = any(each.has_fractions for each in chosen.fixed)
                     if self._is_right_alone(first_search, check, chosen.edit):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, number, written
+from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
 
@@ -179,17 +179,17 @@ def range_wrong(site: Site) -> Iterator[Made]:
     end = node.args[0] if len(node.args) == 1 else node.args[1]
     place = 0 if len(node.args) == 1 else 1
     start = number(0) if len(node.args) == 1 else node.args[0]
-    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
+    for step, word in ((1, "early"), (-1, "late")):
         args = list(node.args)
-        args[place] = ast.BinOp(end, operator, number(1))
+        args[place] = moved(end, step)
         yield site.make(replaced(node, args=args), f"`{{old}}` ends one too {word}")
     rest = node.args[2:]
-    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
-        if isinstance(operator, ast.Add) or len(node.args) > 1:
-            first = number(1) if len(node.args) == 1 else ast.BinOp(start, operator, number(1))
+    for step, word in ((1, "early"), (-1, "late")):
+        if step > 0 or len(node.args) > 1:
+            first = number(1) if len(node.args) == 1 else moved(start, step)
             yield site.make(replaced(node, args=[first, end, *rest]), f"`{{old}}` begins one too {word}")
     if len(node.args) == 1:
-        one = replaced(node, args=[number(1), ast.BinOp(end, ast.Add(), number(1))])
+        one = replaced(node, args=[number(1), moved(end, 1)])
         yield site.make(one, "`{old}` counts from 0, and has to count from 1")
     elif len(node.args) == 2:
         yield site.make(replaced(node, args=[end]), "`{old}` has to begin at 0", rank=USUAL)

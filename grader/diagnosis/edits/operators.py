@@ -202,6 +202,9 @@ def regrouped(site: Site) -> Iterator[Made]:
     if isinstance(node.right, ast.BinOp) and _matters(node.op, node.right.op):
         outer = ast.BinOp(node.left, node.op, node.right.left)
         yield site.make(ast.BinOp(outer, node.right.op, node.right.right), says)
+        if isinstance(node.op, ast.Mult) and isinstance(node.right.op, (ast.Add, ast.Sub)):
+            alone = ast.BinOp(node.left, ast.Mult(), node.right.right)
+            yield site.make(ast.BinOp(node.right.left, node.right.op, alone), says)
     for side in ("left", "right"):
         call = getattr(node, side)
         if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:  # sqrt(a) + b: b belongs inside

@@ -8,7 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, written
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    SURE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    is_equal,
+    number,
+    written,
+)
 from grader.diagnosis.module_text import BODIES, called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import walk
 
@@ -369,9 +382,18 @@ def value_likewise(site: Site) -> Iterator[Made]:
         if isinstance(other, ast.Assign) and other is not node and isinstance(other.targets[0], ast.Name):
             for old, new in _kin({other.targets[0].id}, {target.id})[:1]:
                 changed = _renamed(other.value, old, new, known)
-                if type(changed) is type(node.value):
-                    says = f"`{{line}}` is not made as `{first_line(other)}` is"
-                    yield site.make(changed, says, old=node.value)
+                says = f"`{{line}}` is not made as `{first_line(other)}` is"
+                for each in (changed, _second(changed, known)):
+                    if type(each) is type(node.value) or any(is_equal(part, node.value) for part in walk(each)):
+                        yield site.make(each, says, old=node.value)
+
+
+def _second(node: ast.expr, known: set[str]) -> ast.expr:
+    """Return an expression with beta2 for beta1, and the like."""
+    ones = {each.id for each in walk(node) if isinstance(each, ast.Name) and each.id[-1:] == "1"}
+    swapped = {name: f"{name[:-1]}2" for name in ones if f"{name[:-1]}2" in known}
+    made: ast.expr = Renamed(swapped).visit(copy.deepcopy(node))
+    return made
 
 
 @edit("lines-likewise", ast.Assign, rank=USUAL)

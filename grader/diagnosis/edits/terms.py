@@ -20,7 +20,7 @@ from grader.diagnosis.edits.base import (
     number,
     number_in,
 )
-from grader.diagnosis.module_text import called, loaded, root_name
+from grader.diagnosis.module_text import called, loaded, parameters, root_name
 from grader.diagnosis.trees import is_same, walk
 
 OUTER = (
@@ -78,7 +78,17 @@ def sign_wrong(site: Site) -> Iterator[Made]:
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
         is_key = isinstance(site.parent_of(site.parent), ast.Lambda) or isinstance(site.parent, ast.Lambda)
         rank = LIKELY if value.is_real or is_key else UNUSUAL
+        if _is_conversion(site):
+            rank = RARE
         yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
+
+
+def _is_conversion(site: Site) -> bool:
+    """Say whether a line only brings an argument into another form, under its name: x = np.asarray(x)."""
+    target = site.parent.targets[0] if isinstance(site.parent, ast.Assign) else None
+    name = getattr(target, "id", "")
+    is_own = isinstance(site.node, ast.Call) and name in parameters(site.definition)
+    return is_own and any(getattr(each, "id", "") == name for each in site.node.args[:1])
 
 
 @edit("term-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, rank=UNUSUAL)
