@@ -241,7 +241,7 @@ class Explainer:
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
                 cause = self._by_tests(label, searched, left, checks, budget) if match is None else None
-                cause = cause or self._edited(searched, left, checks, budget, self._allowed(label))
+                cause = cause or self._edited(searched, left, checks, budget, self._allowed(label, searched))
             except RunnerGone:  # what is known without trials is told all the same
                 break
             if cause is None and match is None:
@@ -278,10 +278,12 @@ class Explainer:
             checks.mended -= dropped
         return explained
 
-    def _allowed(self, label: str) -> frozenset[str] | None:
+    def _allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""
         module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
-        reached = set(module.reached(label))
+        reached = {
+            name for other in {label, *(x for each in failing for x in each.labels)} for name in module.reached(other)
+        }
         called = [name for name in self._broken - {label} if name in reached]
         inner = {name for each in called for name in module.reached(each)}
         return frozenset(inner) if inner and label not in self._broken else None

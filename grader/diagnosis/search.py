@@ -171,7 +171,8 @@ class Search:
     def watched(self, checks: Sequence[Check], edit: Edit | None = None) -> list[Trace | None]:
         """Return what the learner's functions hold in calls, with an edit in force; None for a call that fails."""
         module = self.module if edit is None else self.module.applied(edit.function, edit.changes)
-        names = dict.fromkeys(name for check in checks for name in module.reached(check.label))
+        labels = dict.fromkeys(label for check in checks for label in check.labels)
+        names = dict.fromkeys(name for label in labels for name in module.reached(label))
         probes = Probes(module, [name for name in names if len(walk(module.functions[name])) < MOST_NODES])
         self.forms.put(probes.definitions())
         logs = [check.noted(self.runner) for check in checks]

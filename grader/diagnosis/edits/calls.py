@@ -43,6 +43,8 @@ def call_superfluous(site: Site) -> Iterator[Made]:
     """Yield what a function is taken of, without the function."""
     node = site.node
     name = called(node)
+    if f"{name}.__init__" in site.module.functions:  # an object of one's own is no step that is too much
+        return
     if (
         isinstance(node.func, ast.Attribute)
         and not is_library(node.func.value)

@@ -149,17 +149,6 @@ def number_for_name(site: Site) -> Iterator[Made]:
             yield site.make(operand, "`{old}` is written out where `{new}` is needed", rank=rank)
 
 
-@edit("name-for-number", ast.Name, ast.Attribute, rank=RARE)
-def name_for_number(site: Site) -> Iterator[Made]:
-    """Yield 0, 1 or 2 where a name stands."""
-    value = site.value()
-    if value is None or value.kind != "number" or site.is_callee or not isinstance(site.node.ctx, ast.Load):
-        return
-    for each in (0, 1, 2):
-        if value.value != each:
-            yield site.make(number(float(each) if value.dtype == "f" else each), OTHER)
-
-
 @edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp, rank=USUAL)
 def off_by_one(site: Site) -> Iterator[Made]:
     """Yield a whole number that is one more or one less."""
