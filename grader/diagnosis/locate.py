@@ -115,13 +115,13 @@ def _mark_wrong(
             each
             for head in heads(statement)
             for each in walk(head)
-            if isinstance(each, MADE) and id(each) in began.times
+            if isinstance(each, MADE) and id(each) in began.found
         ]
         if found or _stores_another(statement, places.function[id(statement)], trace, right, wrong):
             doubted[id(statement)] = [each for each in found if isinstance(each, ast.expr)]
     fine = _cleared(places, trace, doubted, wrong, right, label)
     first = None
-    for statement in sorted(places.statements, key=lambda each: began.order(each, doubted, trace)):
+    for statement in sorted(places.statements, key=lambda each: trace.ran.get(id(each), 1 << 20)):
         if id(statement) not in doubted or id(statement) in fine:
             continue
         own = doubted[id(statement)]
@@ -162,27 +162,20 @@ def _drawn(module: ModuleText, trace: Trace, generator: ast.AST) -> list[ast.AST
 
 
 class _Beginnings:
-    """When an expression first went wrong while its parts were right: in a loop what is wrong goes round."""
+    """The expressions that once went wrong while their parts were right: in a loop what is wrong goes round."""
 
     def __init__(self) -> None:
-        self.times: dict[int, int] = {}  # by the id of an expression: after how many notes
+        self.found: set[int] = set()  # their ids
         self._wrong: set[int] = set()  # ids of expressions that are wrong at the moment
-        self._notes = 0
 
     def note(self, node: ast.AST, is_wrong: bool) -> None:
         """Note one value of an expression."""
-        self._notes += 1
         if not is_wrong:
             self._wrong.discard(id(node))
             return
         self._wrong.add(id(node))
         if not any(id(each) in self._wrong for each in walk(node)[1:]):
-            self.times.setdefault(id(node), self._notes)
-
-    def order(self, statement: ast.stmt, doubted: Mapping[int, Sequence[ast.expr]], trace: Trace) -> tuple[int, int]:
-        """Return how early a statement went wrong, and how early it ran."""
-        times = [self.times[id(each)] for each in doubted.get(id(statement), ())]
-        return min(times, default=trace.ran.get(id(statement), 1 << 20)), trace.ran.get(id(statement), 1 << 20)
+            self.found.add(id(node))
 
 
 def _sets(statement: ast.stmt) -> set[str]:

@@ -291,7 +291,8 @@ class Search:
             text = each.edit.function + ast.unparse(changed)
             before = found.setdefault(text, each)
             if before.edit.id == ALIGNED and each.edit.id != ALIGNED:
-                found[text] = replace(each, cost=before.cost)
+                rank = min(each.edit.rank, before.edit.rank)
+                found[text] = replace(each, cost=before.cost, edit=replace(each.edit, rank=rank))
         return list(found.values())
 
     def locally_right(self, check: Check, trace: Trace, places: Places, budget: Budget) -> Edit | None:
