@@ -43,9 +43,7 @@ MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
 ALIGNED = "value-aligned"  # the id of an edit that writes what a right module has in that place
 SMALLEST = 8  # nodes of what is looked for at several places
-SAME_VALUE = frozenset(
-    ("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated")
-)
+SAME_VALUE = frozenset(("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "changed-while-iterated"))
 ALSO_ALIKE = frozenset(
     ("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair", "exponent-unshifted")
 )

@@ -160,18 +160,6 @@ def argument_not_passed(site: Site) -> Iterator[Made]:
                 yield site.make(new, f"`{name}` is not given its argument `{other}`", adds=True)
 
 
-@edit("where-wrong", ast.Call, rank=USUAL)
-def where_wrong(site: Site) -> Iterator[Made]:
-    """Yield np.where with its condition inverted, or one of its cases alone."""
-    node = site.node
-    if called(node) != "where" or len(node.args) != 3:
-        return
-    test, one, other = node.args
-    yield site.make(replaced(node, args=[test, other, one]), "the two cases of `{old}` are swapped", rank=LIKELY)
-    for case in (one, other):
-        yield site.make(case, f"only one case of `{{old}}` is needed: `{site.show(case)}`", rank=UNUSUAL)
-
-
 @edit("range-wrong", ast.Call, rank=LIKELY)
 def range_wrong(site: Site) -> Iterator[Made]:
     """Yield a range that begins or ends elsewhere, or runs backwards."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
 from grader.diagnosis.module_text import called, parameters
 
@@ -194,12 +193,3 @@ def _defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
     plain = dict(zip(reversed([each.arg for each in found]), reversed(node.args.defaults), strict=False))
     only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     return plain | {each.arg: value for each, value in only if value is not None}
-
-
-@edit("keyword-value", ast.keyword, rank=USUAL)
-def ddof(site: Site) -> Iterator[Made]:
-    """Yield another ddof."""
-    if site.node.arg == "ddof":
-        value = number_in(site.node.value)
-        new = replaced(site.node, value=ast.Constant(0 if value else 1))
-        yield site.make(new, "`{old}` divides by another number of values than is needed", rank=LIKELY)

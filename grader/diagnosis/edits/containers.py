@@ -362,23 +362,6 @@ def conversion_missing(site: Site) -> Iterator[Made]:
             )
 
 
-@edit("step-before", ast.If, ast.Assign, rank=UNUSUAL)
-def step_before(site: Site) -> Iterator[Made]:
-    """Yield a line before another one, which takes spaces or capitals off a text that this one uses."""
-    node = site.node
-    head = node.test if isinstance(node, ast.If) else node.value
-    own = stored(site.definition)
-    for name in dict.fromkeys(each.id for each in walk(head) if isinstance(each, ast.Name)):
-        sample = site.names.get(name)
-        if name in own and sample is not None and sample.kind in ("text", "number"):
-            for method in ("strip", "lower"):
-                call = ast.Call(ast.Attribute(ast.Name(name, Load), method, Load), [], [])
-                line = ast.Assign([ast.Name(name, ast.Store())], call)
-                says = f"`{name}` is used as it is, and `.{method}()` of it is needed"
-                fix = f"Add `{name} = {ast.unparse(call)}` before it."
-                yield site.make([line, node], says, fix, adds=True)
-
-
 @edit("previous-not-kept", ast.Assign, rank=UNUSUAL)
 def previous_not_kept(site: Site) -> Iterator[Made]:
     """Yield a line that keeps the old value of a name in another one, before the name gets a new one."""

@@ -290,10 +290,3 @@ def comparison_of_none(site: Site) -> Iterator[Made]:
             says = f"`{site.show(each)}` may be None in `{{old}}`"
             for form in ("EACH is None or TEST", "EACH is not None and TEST"):
                 yield site.make(written(form, EACH=each, TEST=node), says, "Write `{new}`.", adds=True)
-
-
-@edit("branches-swapped", ast.IfExp, rank=USUAL)
-def branch_alone(site: Site) -> Iterator[Made]:
-    """Yield one of two branches for both."""
-    for branch in (site.node.body, site.node.orelse):
-        yield site.make(branch, "only one case of `{old}` is needed: `{new}`", rank=UNUSUAL)

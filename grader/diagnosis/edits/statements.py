@@ -340,20 +340,6 @@ def branch_separate(site: Site) -> Iterator[Made]:
         yield site.make([replaced(node, orelse=[]), node.orelse[0]], says, "Write `if`.", rank=USUAL)
 
 
-@edit("line-likewise", ast.Assign, ast.AugAssign, rank=UNUSUAL)
-def line_likewise(site: Site) -> Iterator[Made]:
-    """Yield a line more that does to a name what this line does to its kin: the variance is updated as the mean is."""
-    node = site.node
-    known = loaded(site.definition) | set(parameters(site.definition)) | stored(site.definition)
-    own = {each.id for each in walk(node) if isinstance(each, ast.Name)}
-    attributes = {each.attr for each in walk(site.definition) if isinstance(each, ast.Attribute)}
-    for old, new in _kin(own, known - own)[:4]:
-        changed = _renamed(node, old, new, known | attributes)
-        if ast.dump(changed) != ast.dump(node) and stored(changed) <= stored(site.definition):
-            says = f"there is no line for `{new}` beside `{first_line(node)}`"
-            yield site.make([node, changed], says, f"Add `{first_line(changed)}`.", adds=True)
-
-
 @edit("line-likewise", ast.AugAssign, rank=USUAL)
 def counterpart_missing(site: Site) -> Iterator[Made]:
     """Yield a line more that moves the other name of a loop's condition, which stays what it is: the right end."""

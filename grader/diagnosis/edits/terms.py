@@ -65,7 +65,8 @@ def term_superfluous(site: Site) -> Iterator[Made]:
         yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`", rank=rank)
         if not isinstance(node.op, ast.Pow):
             rank = LIKELY if isinstance(node.op, (ast.Mult, ast.Add, ast.MatMult)) else USUAL
-            yield site.make(node.right, f"`{site.show(node.left)}` is too much in `{{old}}`", rank=rank)
+            sign = " -" if isinstance(node.op, ast.Sub) else ""
+            yield site.make(node.right, f"`{site.show(node.left)}{sign}` is too much in `{{old}}`", rank=rank)
 
 
 @edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
@@ -196,9 +197,7 @@ def power_wrong(site: Site) -> Iterator[Made]:
         return
     inside = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Mult, ast.Div))
     rank = USUAL if inside or called(site.parent) in ("sum", "mean", "sqrt") else UNUSUAL
-    yield site.make(
-        ast.BinOp(site.node, ast.Pow(), ast.Constant(0.5)), "the root of `{old}` is needed", rank=rank, adds=True
-    )
+    yield site.make(named("sqrt", site.node), "the root of `{old}` is needed", rank=rank, adds=True)
     yield site.make(
         ast.BinOp(site.node, ast.Pow(), ast.Constant(2)), "the square of `{old}` is needed", rank=rank, adds=True
     )
@@ -213,14 +212,6 @@ def complement_missing(site: Site) -> Iterator[Made]:
     if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
         new = ast.BinOp(number(1), ast.Sub(), site.node)
         yield site.make(new, "`1 - …` is missing around `{old}`", adds=True)
-
-
-@edit("complement-superfluous", ast.BinOp, rank=USUAL)
-def complement_superfluous(site: Site) -> Iterator[Made]:
-    """Yield `x` for `1 - x`."""
-    node = site.node
-    if isinstance(node.op, ast.Sub) and number_in(node.left) == 1:
-        yield site.make(node.right, "`1 -` is too much in `{old}`")
 
 
 @edit("slope-wrong", ast.BinOp, ast.Call, ast.Name, rank=UNUSUAL)
@@ -285,7 +276,7 @@ def norms_added(site: Site) -> Iterator[Made]:
     if not is_added or not isinstance(last, ast.Return) or last.value is None or isinstance(node.value, ast.Constant):
         return
     if node.target.id in loaded(last):
-        square, root = ast.BinOp(node.value, ast.Pow(), number(2)), ast.BinOp(last.value, ast.Pow(), ast.Constant(0.5))
+        square, root = ast.BinOp(node.value, ast.Pow(), number(2)), named("sqrt", last.value)
         says = f"the values of `{site.show(node.value)}` are added, and their squares have to be"
         fix = "Add the squares, and take the root of the sum."
         yield site.make(square, says, fix, old=node.value, also=((last.value, root),), adds=True)
@@ -377,12 +368,3 @@ def argument_scaled(site: Site) -> Iterator[Made]:
     if is_given and value is not None and value.is_numeric and isinstance(getattr(site.node, "ctx", Load), ast.Load):
         for operator, says in ((ast.Div(), "half of `{old}` is needed"), (ast.Mult(), "twice `{old}` is needed")):
             yield site.make(ast.BinOp(site.node, operator, number(2)), says, adds=True)
-
-
-@edit("factor-for-power", ast.BinOp, rank=USUAL)
-def product_of_same(site: Site) -> Iterator[Made]:
-    """Yield another operand of an operation between two equal operands."""
-    node = site.node
-    if is_same(node.left, node.right) and isinstance(node.op, (ast.Mult, ast.MatMult)):
-        for other in site.alike(site.value(node.right))[:10]:
-            yield site.make(replaced(node, right=other), "`{old}` takes one value twice", rank=USUAL)
