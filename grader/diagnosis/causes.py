@@ -461,6 +461,9 @@ class Explainer:
                         return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
+                if winners and last == NEAR:
+                    near = list(winners)
+                    continue
                 if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
                 best = best or closest
