@@ -203,14 +203,17 @@ class Explainer:
         return [each for each in edits if any(each in pair for pair in both)]
 
     def _goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
-        """Say whether a call goes wrong in the line of a cause though its edit is made; True where nobody knows."""
+        """Say whether a call goes wrong in the line of a cause though its edit is made.
+
+        Where no process is left to ask, the gate's word stands.
+        """
         search = self._search
         if search is None or cause.function not in search.reached(check.label):
             return False
         try:
             trace = search.trace(check)
         except RunnerGone:
-            return True
+            return False
         if trace is None:
             return True
         if not any(trace.did_run(each) for each in statements(search.module.functions[cause.function].body)):

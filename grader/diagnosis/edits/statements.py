@@ -370,8 +370,9 @@ def value_likewise(site: Site) -> Iterator[Made]:
                 changed = _renamed(other.value, old, new, known)
                 says = f"`{{line}}` is not made as `{first_line(other)}` is"
                 for each in (changed, _second(changed, known)):
-                    if type(each) is type(node.value) or any(is_equal(part, node.value) for part in walk(each)):
-                        yield site.make(each, says, old=node.value)
+                    is_part = any(is_equal(part, node.value) for part in walk(each))  # the rest was left out
+                    if is_part or type(each) is type(node.value):
+                        yield site.make(each, says, old=node.value, rank=LIKELY if is_part else USUAL)
 
 
 def _second(node: ast.expr, known: set[str]) -> ast.expr:
