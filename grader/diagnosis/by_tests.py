@@ -20,8 +20,7 @@ from grader.diagnosis.search import Found, Search
 MOST_TRIED = 200  # edits
 MOST_TESTS = 8  # that failed, and as many that passed
 SEEDS = (0, 1, 2)
-TRIALS = 2  # that one test counts as at least
-CALLS_OF_A_TRIAL = 4  # of a test, that count as one trial more
+TRIALS = 2  # that one test counts as at least, and one more for each call that it makes
 NUMBERS_OF_A_TRIAL = 200  # that are drawn in a call, likewise
 MOST_COST = 40  # in trials, of a test that is not the only one
 BATCH = 60  # edits that stand in one form of the functions
@@ -67,7 +66,7 @@ def _costs(failing: Sequence[Check]) -> dict[str, int]:
     for each in failing:
         calls[each.outcome.test] += 1
         drawn[each.outcome.test] += int(np.size(each.right.result)) if isinstance(each.right.result, np.ndarray) else 0
-    return {test: TRIALS + calls[test] // CALLS_OF_A_TRIAL + drawn[test] // NUMBERS_OF_A_TRIAL for test in calls}
+    return {test: TRIALS + calls[test] + drawn[test] // NUMBERS_OF_A_TRIAL for test in calls}
 
 
 def _passes(

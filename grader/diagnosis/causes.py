@@ -390,7 +390,10 @@ class Explainer:
                 search = search.after(each.edit)
             self._search = search
             others = [each for each in left if each not in fixed]
-            more = search.fixed_by(others, {each.edit.function for each in steps})
+            try:
+                more = search.fixed_by(others, {each.edit.function for each in steps})
+            except RunnerGone:  # what the edit puts right is told all the same
+                more = []
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
 
