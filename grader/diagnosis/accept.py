@@ -407,6 +407,8 @@ def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | Non
     """Say whether an operation does nothing in all calls, or gives 0, and was not so before."""
     if old is None:
         return _is_neutral(new)
+    if not any(trace.samples.get(id(old)) for trace in before):  # what never ran is not killed
+        return False
     return _does_nothing(after, new) and not _does_nothing(before, old)
 
 

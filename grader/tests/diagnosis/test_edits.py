@@ -546,6 +546,27 @@ def test_a_helper_of_a_module_s_table_is_looked_into(stage: Stage) -> None:
     assert (cause.id, cause.function, cause.line) == ("argument-scaled", "_half", 5)
 
 
+def test_a_first_state_is_made_as_other_functions_make_it(stage: Stage) -> None:
+    right = """
+    def _nothing(g):
+        return [0 * each for each in g]
+
+
+    def plain(g, state):
+        old = state.get("speed", _nothing(g))
+        return [a + b for a, b in zip(old, g)]
+
+
+    def step(g, state, momentum):
+        old = state.get("speed", _nothing(g))
+        return [momentum * a + b for a, b in zip(old, g)]
+    """
+    head, _, last = right.rpartition('state.get("speed", _nothing(g))')
+    calls: list[Call] = [("step", ([1.5, size], {}, 0.5)) for size in (2.25, 3.5, 0.125)]
+    (cause,) = causes(stage, right, f'{head}state["speed"]{last}', [calls])
+    assert (cause.id, cause.function, cause.line) == ("default-missing", "step", 11)
+
+
 def test_what_goes_round_in_a_loop_is_wrong_where_it_began(stage: Stage) -> None:
     right = """
     def fit(x, y, rate, rounds):
