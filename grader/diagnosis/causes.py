@@ -186,6 +186,7 @@ class Explainer:
             kinds = cause.kinds | (set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set())
             some = [each for each in left if each.kind in kinds]
             labels = {each.label for each in cause.checks}
+            labels = {cause.function} if cause.function in labels else labels
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
             if not is_sure or any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
@@ -314,7 +315,7 @@ class Explainer:
         is_there = mistake.replaces in module.functions or any(
             name.startswith(f"{mistake.replaces}.") for name in module.functions
         )
-        return mistake.replaces if is_there else min(match.checks, key=lambda each: each.size).label
+        return mistake.replaces if is_there else min((each.size, each.label) for each in match.checks)[1]
 
     def _is_all(self, match: Match, searched: Sequence[Check], left: Sequence[Check], known: KnownMistakes) -> bool:
         """Say whether a known mistake explains all failing calls that lead to its function."""
@@ -327,12 +328,20 @@ class Explainer:
         )
 
     def _place_of(self, match: Match, checks: Checks) -> tuple[str, int]:
-        """Return the function and the line in which a known mistake stands: the first value that is wrong as its is.
+        """Return the function and the line in which a known mistake stands, by the smallest calls that show one."""
+        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
+        found = match.mistakes[-1].replaces, 0
+        for check in order[:MOST_TARGETS]:
+            found = self._place_in(check, match.mistakes[-1], checks)
+            if found[1]:
+                break
+        return found
+
+    def _place_in(self, check: Check, mistake: Mistake, checks: Checks) -> tuple[str, int]:
+        """Return the function and the line of a known mistake in a call: of the first value that is wrong as its is.
 
         The line is 0 where no value is, nor one line alone goes wrong first.
         """
-        mistake = match.mistakes[-1]
-        check = min(match.checks, key=lambda each: (each.says_little, each.size))
         search = self._search or self._begin(check.label)
         nowhere = mistake.replaces, 0
         try:
@@ -353,7 +362,8 @@ class Explainer:
         found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
         if found:
             return within[id(found[0])], int(getattr(found[0], "lineno", 0))
-        lines = {(within[id(each)], each.lineno) for each in places.origins if within[id(each)] in own}
+        begun = [each for each in places.origins if not any(id(part) in places.wrong for part in walk(each)[1:])]
+        lines = {(within[id(each)], each.lineno) for each in begun if within[id(each)] in own}
         if not lines:  # no value is wrong but what is answered
             ran = [each for each in places.statements if places.function[id(each)] in own and trace.did_run(each)]
             least = min((places.far[id(each)] for each in ran), default=0)
