@@ -119,8 +119,8 @@ def default_missing(site: Site) -> Iterator[Made]:
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         says = "`{old}` does not exist yet where its key is new"
         for default in _defaults_beside(site):
-            new = written("TABLE.get(KEY, DEFAULT)", TABLE=node.value, KEY=node.slice, DEFAULT=default)
-            yield site.make(new, says, adds=True)
+            made = written("TABLE.get(KEY, DEFAULT)", TABLE=node.value, KEY=node.slice, DEFAULT=default)
+            yield site.make(made, says, adds=True)
         for form in ("TABLE.setdefault(KEY, [])", "TABLE.get(KEY, 0)", "TABLE.get(KEY, [])", "TABLE.get(KEY)"):
             yield site.make(written(form, TABLE=node.value, KEY=node.slice), says, adds=True)
 
