@@ -30,11 +30,12 @@ MOST_WRONG = 3  # one of so many of these may stay wrong
 MOST_SEEDED = 6  # edits that are tried with other inputs
 MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
 MOST_WATCHED = 8  # calls in which an edit is watched
-OF_DTYPE = frozenset(("whole-numbers-overflow", "whole-numbers", "dtype-lost", "root-for-dtype", "value-aligned"))
+OF_DTYPE = frozenset(("whole-numbers-overflow", "whole-numbers", "dtype-lost", "value-aligned"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
+CONFUSED = frozenset(("name-confused", "attribute-confused", "key-confused", "number-for-name"))
 OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
@@ -118,6 +119,10 @@ class Gate:
                     self._supported.add(id(each))
         return [standing[place] for *_, place in sorted(good)]
 
+    def stands_by_text(self, found: Found) -> bool:
+        """Say whether an edit brings in only what is stated, and makes no answer a number that was none."""
+        return self._is_stated(found.edit) and not _is_constant(found.edit)
+
     def _is_stated(self, edit: Edit) -> bool:
         return all(self.search.stated.allows(old, new) for old, new in edit.changes)
 
@@ -138,7 +143,8 @@ class Gate:
         if not self._keeps_suspect(edit, function, before, after):
             return False
         conditions = list(_conditions(edit, function, changed))
-        if any(new is not None and _is_one_way(before, after, old, new) for old, new in conditions):
+        is_name = edit.id in CONFUSED
+        if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
         if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
@@ -349,9 +355,11 @@ def _tests(function: Function) -> list[ast.expr]:
     return found
 
 
-def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr) -> bool:
-    """Say whether a condition that was true and false in turn is always the same."""
-    return len(_truths(before, old)) == SEVERAL and len(_truths(after, new)) == 1
+def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr, is_name: bool) -> bool:
+    """Say whether a condition that was true and false in turn is always the same; of a name, also the opposite."""
+    was, is_now = _truths(before, old), _truths(after, new)
+    is_turned = is_name and old is not new and len(was) == 1 and was != is_now
+    return len(is_now) == 1 and (len(was) == SEVERAL or is_turned)
 
 
 def _truths(traces: Sequence[Trace], node: ast.expr) -> set[bool]:
@@ -399,6 +407,8 @@ def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | Non
     """Say whether an operation does nothing in all calls, or gives 0, and was not so before."""
     if old is None:
         return _is_neutral(new)
+    if not any(trace.samples.get(id(old)) for trace in before):  # what never ran is not killed
+        return False
     return _does_nothing(after, new) and not _does_nothing(before, old)
 
 

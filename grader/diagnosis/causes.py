@@ -19,6 +19,7 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.budget import FULL, IN_ALL, SHARE, Budget
+from grader.diagnosis.by_tests import draws, passing
 from grader.diagnosis.checks import Check, Checks, Ended
 from grader.diagnosis.conditions import blamed
 from grader.diagnosis.edits import Edit
@@ -185,6 +186,7 @@ class Explainer:
             kinds = cause.kinds | (set(OF_ANSWERS) if any(each.is_plain for each in cause.checks) else set())
             some = [each for each in left if each.kind in kinds]
             labels = {each.label for each in cause.checks}
+            labels = {cause.function} if cause.function in labels else labels
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
             if not is_sure or any(self._goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
@@ -202,14 +204,17 @@ class Explainer:
         return [each for each in edits if any(each in pair for pair in both)]
 
     def _goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
-        """Say whether a call goes wrong in the line of a cause though its edit is made; True where nobody knows."""
+        """Say whether a call goes wrong in the line of a cause though its edit is made.
+
+        Where no process is left to ask, the gate's word stands.
+        """
         search = self._search
         if search is None or cause.function not in search.reached(check.label):
             return False
         try:
             trace = search.trace(check)
         except RunnerGone:
-            return True
+            return False
         if trace is None:
             return True
         if not any(trace.did_run(each) for each in statements(search.module.functions[cause.function].body)):
@@ -239,11 +244,12 @@ class Explainer:
         searched = [each for each in waiting if each not in shown]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
-                cause = self._edited(searched, left, checks, budget, self._allowed(label))
+                cause = self._by_tests(label, searched, left, checks, budget) if match is None else None
+                cause = cause or self._edited(searched, left, checks, budget, self._allowed(label, searched))
             except RunnerGone:  # what is known without trials is told all the same
                 break
-            if cause is None:
-                cause = self._condition(label, searched, budget) if match is None else None
+            if cause is None and match is None:
+                cause = self._condition(label, searched, budget)
             if cause is None:
                 break
             if match is not None and _is_against(match, cause):
@@ -276,10 +282,12 @@ class Explainer:
             checks.mended -= dropped
         return explained
 
-    def _allowed(self, label: str) -> frozenset[str] | None:
+    def _allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""
         module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
-        reached = set(module.reached(label))
+        reached = {
+            name for other in {label, *(x for each in failing for x in each.labels)} for name in module.reached(other)
+        }
         called = [name for name in self._broken - {label} if name in reached]
         inner = {name for each in called for name in module.reached(each)}
         return frozenset(inner) if inner and label not in self._broken else None
@@ -307,7 +315,7 @@ class Explainer:
         is_there = mistake.replaces in module.functions or any(
             name.startswith(f"{mistake.replaces}.") for name in module.functions
         )
-        return mistake.replaces if is_there else min(match.checks, key=lambda each: each.size).label
+        return mistake.replaces if is_there else min((each.size, each.label) for each in match.checks)[1]
 
     def _is_all(self, match: Match, searched: Sequence[Check], left: Sequence[Check], known: KnownMistakes) -> bool:
         """Say whether a known mistake explains all failing calls that lead to its function."""
@@ -320,12 +328,20 @@ class Explainer:
         )
 
     def _place_of(self, match: Match, checks: Checks) -> tuple[str, int]:
-        """Return the function and the line in which a known mistake stands: the first value that is wrong as its is.
+        """Return the function and the line in which a known mistake stands, by the smallest calls that show one."""
+        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
+        found = match.mistakes[-1].replaces, 0
+        for check in order[:MOST_TARGETS]:
+            found = self._place_in(check, match.mistakes[-1], checks)
+            if found[1]:
+                break
+        return found
+
+    def _place_in(self, check: Check, mistake: Mistake, checks: Checks) -> tuple[str, int]:
+        """Return the function and the line of a known mistake in a call: of the first value that is wrong as its is.
 
         The line is 0 where no value is, nor one line alone goes wrong first.
         """
-        mistake = match.mistakes[-1]
-        check = min(match.checks, key=lambda each: (each.says_little, each.size))
         search = self._search or self._begin(check.label)
         nowhere = mistake.replaces, 0
         try:
@@ -346,7 +362,8 @@ class Explainer:
         found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
         if found:
             return within[id(found[0])], int(getattr(found[0], "lineno", 0))
-        lines = {(within[id(each)], each.lineno) for each in places.origins if within[id(each)] in own}
+        begun = [each for each in places.origins if not any(id(part) in places.wrong for part in walk(each)[1:])]
+        lines = {(within[id(each)], each.lineno) for each in begun if within[id(each)] in own}
         if not lines:  # no value is wrong but what is answered
             ran = [each for each in places.statements if places.function[id(each)] in own and trace.did_run(each)]
             least = min((places.far[id(each)] for each in ran), default=0)
@@ -377,13 +394,33 @@ class Explainer:
             if found is None:
                 continue
             steps, fixed = found
+            if allowed is not None and not any(each.label in self._broken for each in fixed):
+                continue  # it makes up for a fault that is not known
             for each in steps:
                 search = search.after(each.edit)
             self._search = search
             others = [each for each in left if each not in fixed]
-            more = search.fixed_by(others, steps[-1].edit.function)
+            try:
+                more = search.fixed_by(others, {each.edit.function for each in steps})
+            except RunnerGone:  # what the edit puts right is told all the same
+                more = []
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
+
+    def _by_tests(
+        self, label: str, failing: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget
+    ) -> Cause | None:
+        """Return the edit with which the tests of a function that draws at random pass."""
+        search = self._search or self._begin(label)
+        own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
+        if search is None or label not in search.module.functions or not any(map(draws, own)):
+            return None
+        found = passing(search, [each for each in own if draws(each)], checks, budget)
+        if found is None:
+            return None
+        self._search = search.after(found.edit)
+        more = self._search.fixed_by([each for each in left if each not in own], {found.edit.function})
+        return self._cause([found], frozenset((*own, *more)), min(own, key=lambda each: each.size))
 
     def _condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
         """Return the condition that decides wrongly in all failing calls of a function."""
@@ -419,13 +456,19 @@ class Explainer:
             if allowed is not None:
                 places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
             best: Edit | None = None
+            near: list[Found] = []  # edits near the fault, held against those that are farther away
             for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
                 rings = search.candidates(check, trace, places, first, last)
                 winners, closest = search.found(check, rings, budget, same, checks.passing)
                 winners = search.locally_right_first(check, trace, places, winners)
                 winners = search.with_effect(check, trace, winners)
+                if near:
+                    winners = sorted([*near, *winners], key=lambda each: each.rank)
                 gate = Gate(check, same, checks, search, places, [each.edit for each in before])
                 chosen = gate.chosen(winners)
+                if chosen is not None and not before and last == NEAR and chosen.cost > NEAR:
+                    near = list(winners)
+                    continue
                 if chosen is not None and before:  # of two at once there are many, and one may take the other away
                     is_told = any(each.has_fractions for each in chosen.fixed)
                     if self._is_right_alone(first_search, check, chosen.edit):
@@ -434,11 +477,14 @@ class Explainer:
                         return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
+                if winners and last == NEAR:
+                    near = list(winners)
+                    continue
                 if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
-                best = closest or (search.locally_right(check, trace, places, budget) if first == FIRST else None)
-                if best is not None:
-                    break
+                best = best or closest
+                if first == FIRST and best is None:
+                    best = search.locally_right(check, trace, places, budget)
             if best is None:
                 return None
             before.append(Found(best, 0, 0, frozenset(), 0))

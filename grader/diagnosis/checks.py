@@ -370,6 +370,11 @@ class Checks:
         others = _in_turn([each for each in found if each.label != first], lambda each: each.label)
         return [*own[: max(most - len(others), most // 2)], *others][:most]
 
+    def passed_tests(self, label: str, most: int) -> list[str]:
+        """Return tests that asked a function and passed, the shortest first."""
+        tests = sorted((each for each in self._passed if label in _labels(each)), key=_size_of_test)
+        return [each.outcome.test for each in tests[:most]]
+
     def whole(self, ended: Ended) -> Check | None:
         """Return all that a test asked that passed; made once."""
         test = ended.outcome.test
@@ -378,10 +383,11 @@ class Checks:
         return self._made[test]
 
     def trusted(self) -> frozenset[str]:
-        """Return the functions that were asked, and of which no answer was wrong."""
-        asked = {label for each in self._passed for label in _labels(each)}
-        wrong = {each.label for each in self.failing} | {each.label.partition(".")[0] for each in self.failing}
-        unseen = {one.label for each in self.failing for one in each.records if isinstance(one.result, RemoteValue)}
+        """Return the functions that were asked, and of which no answer is wrong with the edits found so far."""
+        asked = {label for each in self._passed for label in _labels(each)} | {each.label for each in self.mended}
+        failing = [each for each in self.failing if each not in self.mended]
+        wrong = {each.label for each in failing} | {each.label.partition(".")[0] for each in failing}
+        unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
         return frozenset(asked - wrong - unseen)
 
 

@@ -196,6 +196,7 @@ class KnownMistakes:
     def _is_contradicted(self, match: Match, checks: Checks, most: int = MOST_KEPT) -> bool:
         name = match.mistakes[0].replaces.partition(".")[0]
         kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
+        kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
         return any(not self._explains(match.mistakes, each) for each in kept if is_of_refusals or not each.is_refusal)
 

@@ -21,6 +21,8 @@ MADE = (
     ast.List, ast.Dict, ast.DictComp, ast.SetComp, ast.Attribute,
 )  # fmt: skip
 MOST_STEPS = 12
+# What right modules may not ask of an array.
+ABOUT = ("dtype", "kind", "itemsize", "ndim", "size", "shape", "flags")
 
 
 @dataclass
@@ -94,13 +96,16 @@ def _mark_raising(places: Places, raising: ast.stmt) -> None:
 def _mark_wrong(
     module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str]
 ) -> None:
-    wrong = places.wrong
+    wrong, began = places.wrong, _Beginnings()
     drawn = {
         id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
     }
     for node, sample in trace.entries:
         is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
-        if is_told and sample.known is not None and sample.known not in right:
+        is_told = is_told and getattr(node, "attr", "") not in ABOUT
+        is_wrong = is_told and sample.known is not None and sample.known not in right
+        began.note(node, is_wrong)
+        if is_wrong:
             wrong.add(id(node))
     doubted: dict[int, list[ast.expr]] = {}
     for statement in places.statements:
@@ -110,7 +115,7 @@ def _mark_wrong(
             each
             for head in heads(statement)
             for each in walk(head)
-            if isinstance(each, MADE) and id(each) in wrong and not _is_below(each, wrong)
+            if isinstance(each, MADE) and id(each) in began.found
         ]
         if found or _stores_another(statement, places.function[id(statement)], trace, right, wrong):
             doubted[id(statement)] = [each for each in found if isinstance(each, ast.expr)]
@@ -156,9 +161,21 @@ def _drawn(module: ModuleText, trace: Trace, generator: ast.AST) -> list[ast.AST
     return found
 
 
-def _is_below(node: ast.AST, wrong: set[int]) -> bool:
-    """Say whether a part of an expression is wrong."""
-    return any(id(each) in wrong for each in walk(node)[1:] if not isinstance(each, ast.Constant))
+class _Beginnings:
+    """The expressions that once went wrong while their parts were right: in a loop what is wrong goes round."""
+
+    def __init__(self) -> None:
+        self.found: set[int] = set()  # their ids
+        self._wrong: set[int] = set()  # ids of expressions that are wrong at the moment
+
+    def note(self, node: ast.AST, is_wrong: bool) -> None:
+        """Note one value of an expression."""
+        if not is_wrong:
+            self._wrong.discard(id(node))
+            return
+        self._wrong.add(id(node))
+        if not any(id(each) in self._wrong for each in walk(node)[1:]):
+            self.found.add(id(node))
 
 
 def _sets(statement: ast.stmt) -> set[str]:

@@ -58,21 +58,23 @@ class ModuleText:
     @cached_property
     def names(self) -> frozenset[str]:
         """Every name and attribute in the module."""
-        nodes = walk(self.tree)
-        names = {each.id for each in nodes if isinstance(each, ast.Name)}
-        return frozenset(names | {each.attr for each in nodes if isinstance(each, ast.Attribute)})
+        return _used(self.tree)
 
     @cached_property
     def _calls(self) -> dict[str, frozenset[str]]:
-        """By function, the names and attributes that it uses, by which it may reach other functions."""
-        return {
-            name: frozenset(
-                getattr(each, "id", getattr(each, "attr", ""))
-                for each in walk(node)
-                if isinstance(each, (ast.Name, ast.Attribute))
-            )
-            for name, node in self.functions.items()
-        }
+        """By function, the names and attributes by which it may reach others, also through tables of the module."""
+        tables: dict[str, frozenset[str]] = {}  # by the name of a module's table or other value: what it is made of
+        for node in self.tree.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                made = _used(node.value)
+                made = made.union(*(tables.get(each, frozenset()) for each in made))
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    tables[root_name(target)] = tables.get(root_name(target), frozenset()) | made
+        calls = {}
+        for name, node in self.functions.items():
+            used = _used(node)
+            calls[name] = used.union(*(tables.get(each, frozenset()) for each in used))
+        return calls
 
     def reached(self, label: str) -> list[str]:
         """Return the functions that a call of one, or of a class, may run; the nearest first."""
@@ -151,6 +153,12 @@ def _defined(node: Function, other: Function | None) -> Function:
         return node
     result: Function = replaced(other, decorator_list=node.decorator_list, name=node.name)
     return ast.copy_location(result, node)
+
+
+def _used(node: ast.AST) -> frozenset[str]:
+    """Return the names and attributes in a tree."""
+    nodes = (each for each in walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
+    return frozenset(getattr(each, "id", getattr(each, "attr", "")) for each in nodes)
 
 
 def _is_accessor(node: Function) -> bool:

@@ -13,6 +13,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
+from grader.diagnosis.edits.base import RARE
 from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace
 from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
@@ -34,16 +35,15 @@ MOST_FIXED = 30  # failing calls that an edit is held against
 LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times those of the learner's own run
 MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
-MOST_TESTS = 4  # that are run whole where a call stays wrong
+MOST_TESTS = 8  # that are run whole where a call stays wrong
 MOST_STATEMENTS = 60  # the nearest to the fault
 FEW = 5  # edits that are told apart by what they change
 MOST_CODES = 200  # that are kept
 MOST_ALIKE = 5  # places of one function that are changed at once
 SMALL = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp)
+ALIGNED = "value-aligned"  # the id of an edit that writes what a right module has in that place
 SMALLEST = 8  # nodes of what is looked for at several places
-SAME_VALUE = frozenset(
-    ("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "root-for-dtype", "changed-while-iterated")
-)
+SAME_VALUE = frozenset(("copy-missing", "entries-shared", "whole-numbers", "dtype-lost", "changed-while-iterated"))
 ALSO_ALIKE = frozenset(
     ("element-converted", "axis-added", "keepdims-missing", "axis-missing", "index-of-pair", "exponent-unshifted")
 )
@@ -169,7 +169,8 @@ class Search:
     def watched(self, checks: Sequence[Check], edit: Edit | None = None) -> list[Trace | None]:
         """Return what the learner's functions hold in calls, with an edit in force; None for a call that fails."""
         module = self.module if edit is None else self.module.applied(edit.function, edit.changes)
-        names = dict.fromkeys(name for check in checks for name in module.reached(check.label))
+        labels = dict.fromkeys(label for check in checks for label in check.labels)
+        names = dict.fromkeys(name for label in labels for name in module.reached(label))
         probes = Probes(module, [name for name in names if len(walk(module.functions[name])) < MOST_NODES])
         self.forms.put(probes.definitions())
         logs = [check.noted(self.runner) for check in checks]
@@ -278,7 +279,19 @@ class Search:
             if len(winners) >= MOST_FOUND and (limit or not check.is_plain):
                 break
         winners.sort(key=lambda each: each.rank)
-        return winners, best[1]
+        return self._by_name(winners), best[1]
+
+    def _by_name(self, winners: Sequence[Found]) -> list[Found]:
+        """Return edits of which no two make one text; what says more than an aligned one stands in its place."""
+        found: dict[str, Found] = {}
+        for each in winners:
+            changed = self.module.applied(each.edit.function, each.edit.changes).functions[each.edit.function]
+            text = each.edit.function + ast.unparse(changed)
+            before = found.setdefault(text, each)
+            if before.edit.id == ALIGNED and each.edit.id != ALIGNED:
+                rank = min(each.edit.rank, before.edit.rank)
+                found[text] = replace(each, cost=before.cost, edit=replace(each.edit, rank=rank))
+        return list(found.values())
 
     def locally_right(self, check: Check, trace: Trace, places: Places, budget: Budget) -> Edit | None:
         """Return the likeliest edit with which the value that first goes wrong is right, whatever comes of it later.
@@ -328,6 +341,7 @@ class Search:
         What rounding or the order in memory then makes right is a coincidence.
         """
         found: list[Found] = []
+        right = self.right_values(check)
         for each in winners:
             (old, new), *more = each.edit.changes
             before = trace.samples.get(id(old), [])
@@ -339,6 +353,12 @@ class Search:
             after = logs[0] if logs else before[:0]
             pairs = zip(before, after, strict=False)
             is_same = len(before) == len(after) and all(one.is_same(other) for one, other in pairs)
+            if (
+                each.edit.rank >= RARE
+                and right is not None
+                and not any(one.known in right for one in after if one.known)
+            ):
+                continue  # a function that is taken of a value gives what is needed by chance
             if not is_same or any(one.kind != other.kind for one, other in zip(before, after, strict=True)):
                 found.append(each)
         return found
@@ -454,15 +474,16 @@ class Search:
         found = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         return sorted(found, key=lambda each: (each.label != first.label, each.size))
 
-    def fixed_by(self, checks: Sequence[Check], function: str) -> list[Check]:
-        """Return which calls the module as it is now answers rightly, and those of tests that it passes.
+    def fixed_by(self, checks: Sequence[Check], functions: set[str]) -> list[Check]:
+        """Return which calls that lead to some functions are right now, and those of tests that the module passes now.
 
-        A test may allow more answers than right modules give: where sums are rounded, or a sign is free. function is
-        what was edited last.
+        A test may allow more answers than right modules give: where sums are rounded, or a sign is free.
         """
         self.forms.put({})
+        checks = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
+        checks = [each for each in checks if not each.is_refusal]  # that something raises does not say that it refuses
         found = [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
-        left = [each for each in checks if each not in found and function in self.reached(each.label)]
+        left = [each for each in checks if each not in found and functions & self.reached(each.label)]
         for test in list(dict.fromkeys(each.outcome.test for each in left))[:MOST_TESTS]:
             if self.runner.heard([], test, 0, "")[0]:
                 found += [each for each in left if each.outcome.test == test]

@@ -442,6 +442,26 @@ def number(value: float) -> ast.expr:
     return ast.Constant(value)
 
 
+def moved(node: ast.expr, step: int) -> ast.expr:
+    """Return a whole number that is a step more, as one writes it: `n` for `n + 1` less 1.
+
+    >>> ast.unparse(moved(ast.parse("n + 1", mode="eval").body, -1))
+    'n'
+    >>> ast.unparse(moved(ast.parse("n - 1", mode="eval").body, -1))
+    'n - 2'
+    """
+    own, base = number_in(node), node
+    if own is not None:
+        return number(int(own) + step)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        last = number_in(node.right)
+        if last is not None and float(last).is_integer():
+            base, step = node.left, step + int(last if isinstance(node.op, ast.Add) else -last)
+    if step == 0:
+        return base
+    return ast.BinOp(base, ast.Add() if step > 0 else ast.Sub(), ast.Constant(abs(step)))
+
+
 def number_in(node: ast.AST | None) -> float | None:
     """Return the number that an expression writes out, with its sign; None for another expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

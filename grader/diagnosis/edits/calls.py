@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, number, written
+from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
 
@@ -43,6 +43,8 @@ def call_superfluous(site: Site) -> Iterator[Made]:
     """Yield what a function is taken of, without the function."""
     node = site.node
     name = called(node)
+    if f"{name}.__init__" in site.module.functions:  # an object of one's own is no step that is too much
+        return
     if (
         isinstance(node.func, ast.Attribute)
         and not is_library(node.func.value)
@@ -158,18 +160,6 @@ def argument_not_passed(site: Site) -> Iterator[Made]:
                 yield site.make(new, f"`{name}` is not given its argument `{other}`", adds=True)
 
 
-@edit("where-wrong", ast.Call, rank=USUAL)
-def where_wrong(site: Site) -> Iterator[Made]:
-    """Yield np.where with its condition inverted, or one of its cases alone."""
-    node = site.node
-    if called(node) != "where" or len(node.args) != 3:
-        return
-    test, one, other = node.args
-    yield site.make(replaced(node, args=[test, other, one]), "the two cases of `{old}` are swapped", rank=LIKELY)
-    for case in (one, other):
-        yield site.make(case, f"only one case of `{{old}}` is needed: `{site.show(case)}`", rank=UNUSUAL)
-
-
 @edit("range-wrong", ast.Call, rank=LIKELY)
 def range_wrong(site: Site) -> Iterator[Made]:
     """Yield a range that begins or ends elsewhere, or runs backwards."""
@@ -179,17 +169,17 @@ def range_wrong(site: Site) -> Iterator[Made]:
     end = node.args[0] if len(node.args) == 1 else node.args[1]
     place = 0 if len(node.args) == 1 else 1
     start = number(0) if len(node.args) == 1 else node.args[0]
-    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
+    for step, word in ((1, "early"), (-1, "late")):
         args = list(node.args)
-        args[place] = ast.BinOp(end, operator, number(1))
+        args[place] = moved(end, step)
         yield site.make(replaced(node, args=args), f"`{{old}}` ends one too {word}")
     rest = node.args[2:]
-    for operator, word in ((ast.Add(), "early"), (ast.Sub(), "late")):
-        if isinstance(operator, ast.Add) or len(node.args) > 1:
-            first = number(1) if len(node.args) == 1 else ast.BinOp(start, operator, number(1))
+    for step, word in ((1, "early"), (-1, "late")):
+        if step > 0 or len(node.args) > 1:
+            first = number(1) if len(node.args) == 1 else moved(start, step)
             yield site.make(replaced(node, args=[first, end, *rest]), f"`{{old}}` begins one too {word}")
     if len(node.args) == 1:
-        one = replaced(node, args=[number(1), ast.BinOp(end, ast.Add(), number(1))])
+        one = replaced(node, args=[number(1), moved(end, 1)])
         yield site.make(one, "`{old}` counts from 0, and has to count from 1")
     elif len(node.args) == 2:
         yield site.make(replaced(node, args=[end]), "`{old}` has to begin at 0", rank=USUAL)
@@ -204,6 +194,16 @@ def range_wrong(site: Site) -> Iterator[Made]:
         yield site.make(new, "`{old}` runs forwards, and has to run backwards", rank=USUAL)
     if len(node.args) == 3:
         yield site.make(replaced(node, args=node.args[:2]), "the step of `{old}` is too much", rank=USUAL)
+
+
+@edit("draw-missing", ast.Call, rank=LIKELY)
+def draw_missing(site: Site) -> Iterator[Made]:
+    """Yield a random order where things keep the order of their numbers, and a generator is given and not used."""
+    node = site.node
+    rngs = [name for name in site.unread if (held := site.names.get(name)) is not None and held.name == "Generator"]
+    if called(node) in ("arange", "range") and rngs and len(node.args) == 1:
+        new = ast.Call(ast.Attribute(ast.Name(rngs[0], Load), "permutation", Load), node.args, [])
+        yield site.make(new, f"`{{old}}` is always in the same order: `{rngs[0]}` is never used")
 
 
 @edit("order-reversed", ast.Call, rank=USUAL)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
-from grader.diagnosis.module_text import parameters
+from grader.diagnosis.module_text import called, parameters
 
 AXES = ("axis", "axes", "axis1", "axis2")
 OTHER = "`{old}` is used where `{new}` is needed"
@@ -50,6 +49,20 @@ def number_wrong(site: Site) -> Iterator[Made]:
     for other in stated[:16]:
         near = value and (other / value in FACTORS or other in (value**2, abs(value) ** HALF))
         yield site.make(number(other), OTHER, rank=USUAL if near else UNUSUAL)
+
+
+@edit("masked-value", ast.Constant, ast.UnaryOp, rank=LIKELY)
+def masked_value(site: Site) -> Iterator[Made]:
+    """Yield minus infinity where a mask sets scores to a number: of 0, `exp` makes a weight of 1."""
+    value, parent = number_in(site.node), site.parent
+    if value is None or number_in(parent) is not None:
+        return
+    is_case = called(parent) == "where" and len(parent.args) == 3 and site.node is not parent.args[0]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    mask = site.value(target.slice) if isinstance(target, ast.Subscript) else None
+    if is_case or (mask is not None and mask.dtype == "b"):
+        infinite = ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", Load), "inf", Load))
+        yield site.make(infinite, "what is masked out is set to `{old}`, which still counts: `{new}` is needed")
 
 
 @edit("answer-wrong", ast.Return, rank=UNUSUAL)
@@ -135,17 +148,6 @@ def number_for_name(site: Site) -> Iterator[Made]:
             yield site.make(operand, "`{old}` is written out where `{new}` is needed", rank=rank)
 
 
-@edit("name-for-number", ast.Name, ast.Attribute, rank=RARE)
-def name_for_number(site: Site) -> Iterator[Made]:
-    """Yield 0, 1 or 2 where a name stands."""
-    value = site.value()
-    if value is None or value.kind != "number" or site.is_callee or not isinstance(site.node.ctx, ast.Load):
-        return
-    for each in (0, 1, 2):
-        if value.value != each:
-            yield site.make(number(float(each) if value.dtype == "f" else each), OTHER)
-
-
 @edit("bound-off-by-one", ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript, ast.UnaryOp, rank=USUAL)
 def off_by_one(site: Site) -> Iterator[Made]:
     """Yield a whole number that is one more or one less."""
@@ -191,12 +193,3 @@ def _defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
     plain = dict(zip(reversed([each.arg for each in found]), reversed(node.args.defaults), strict=False))
     only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     return plain | {each.arg: value for each, value in only if value is not None}
-
-
-@edit("keyword-value", ast.keyword, rank=USUAL)
-def ddof(site: Site) -> Iterator[Made]:
-    """Yield another ddof."""
-    if site.node.arg == "ddof":
-        value = number_in(site.node.value)
-        new = replaced(site.node, value=ast.Constant(0 if value else 1))
-        yield site.make(new, "`{old}` divides by another number of values than is needed", rank=LIKELY)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in, written
 from grader.diagnosis.edits.statements import CHANGING, body_of, place_of
-from grader.diagnosis.module_text import called, root_name, stored
+from grader.diagnosis.module_text import called, loaded, root_name, stored
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
 
@@ -118,8 +118,22 @@ def default_missing(site: Site) -> Iterator[Made]:
             yield site.make([new], says, "Write `{new}`.", adds=True)
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         says = "`{old}` does not exist yet where its key is new"
+        for default in _defaults_beside(site):
+            made = written("TABLE.get(KEY, DEFAULT)", TABLE=node.value, KEY=node.slice, DEFAULT=default)
+            yield site.make(made, says, adds=True)
         for form in ("TABLE.setdefault(KEY, [])", "TABLE.get(KEY, 0)", "TABLE.get(KEY, [])", "TABLE.get(KEY)"):
             yield site.make(written(form, TABLE=node.value, KEY=node.slice), says, adds=True)
+
+
+def _defaults_beside(site: Site) -> Iterator[ast.expr]:
+    """Yield what other functions of the module take where a dict has no entry, as far as its names are at hand."""
+    seen = set[str]()
+    for each in walk(site.module.tree):
+        if isinstance(each, ast.Call) and called(each) == "get" and len(each.args) == 2:
+            default = each.args[1]
+            if ast.dump(default) not in seen and loaded(default) <= {*site.names, *site.module.functions, "np"}:
+                seen.add(ast.dump(default))
+                yield default
 
 
 @edit("default-missing", ast.Call, rank=LIKELY)
@@ -360,23 +374,6 @@ def conversion_missing(site: Site) -> Iterator[Made]:
             yield site.make(
                 new, f"the entries of `{{old}}` are pairs, and only entry {place} of each is needed", adds=True
             )
-
-
-@edit("step-before", ast.If, ast.Assign, rank=UNUSUAL)
-def step_before(site: Site) -> Iterator[Made]:
-    """Yield a line before another one, which takes spaces or capitals off a text that this one uses."""
-    node = site.node
-    head = node.test if isinstance(node, ast.If) else node.value
-    own = stored(site.definition)
-    for name in dict.fromkeys(each.id for each in walk(head) if isinstance(each, ast.Name)):
-        sample = site.names.get(name)
-        if name in own and sample is not None and sample.kind in ("text", "number"):
-            for method in ("strip", "lower"):
-                call = ast.Call(ast.Attribute(ast.Name(name, Load), method, Load), [], [])
-                line = ast.Assign([ast.Name(name, ast.Store())], call)
-                says = f"`{name}` is used as it is, and `.{method}()` of it is needed"
-                fix = f"Add `{name} = {ast.unparse(call)}` before it."
-                yield site.make([line, node], says, fix, adds=True)
 
 
 @edit("previous-not-kept", ast.Assign, rank=UNUSUAL)

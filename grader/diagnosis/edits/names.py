@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit
+from grader.diagnosis.edits.base import BUILT_IN, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
 from grader.diagnosis.module_text import called, parameters, root_name
 from grader.diagnosis.trees import walk
 
@@ -25,7 +25,7 @@ for _group in (
     ("argsort", "argmax"), ("startswith", "endswith"), ("index", "find"), ("lstrip", "rstrip", "strip"),
     ("isalpha", "isalnum", "isdigit"), ("sum", "len"), ("max", "sum"), ("int", "float", "len"),
     ("union", "intersection"),
-    ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"),
+    ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"), ("argmax", "max"), ("argmin", "min"),
 ):  # fmt: skip
     for _one in _group:
         PARTNERS[_one] = tuple(dict.fromkeys((*PARTNERS.get(_one, ()), *(n for n in _group if n != _one))))
@@ -100,17 +100,6 @@ def attribute_confused(site: Site) -> Iterator[Made]:
             yield site.make(other, CONFUSED, rank=LIKELY if same or is_own else UNUSUAL)
 
 
-@edit("attribute-for-name", ast.Name, rank=USUAL)
-def attribute_for_name(site: Site) -> Iterator[Made]:
-    """Yield `self.alpha` or `params["W"]` for a name of the same sort."""
-    if not isinstance(site.node.ctx, ast.Load) or site.is_callee:
-        return
-    for other in site.alike(site.value()):
-        if not isinstance(other, ast.Name):
-            key = getattr(other, "attr", getattr(getattr(other, "slice", None), "value", ""))
-            yield site.make(other, CONFUSED, rank=LIKELY if str(key).strip("_") == site.node.id else UNUSUAL)
-
-
 @edit("key-confused", ast.Subscript, rank=USUAL)
 def key_confused(site: Site) -> Iterator[Made]:
     """Yield `cache["z"]` for `cache["a"]`."""
@@ -163,16 +152,6 @@ def function_confused(site: Site) -> Iterator[Made]:
         takes_as_many = mine is not None and len(function.args.args) == len(mine.args.args)
         if takes_as_many and "." not in name and name not in (node.id, site.function):
             yield site.make(ast.Name(name, Load), says, rank=USUAL)
-
-
-@edit("callable-confused", ast.Name, rank=RARE)
-def callable_confused(site: Site) -> Iterator[Made]:
-    """Yield another argument that is a function for the one that is called."""
-    if not site.is_callee:
-        return
-    for name, sample in site.names.items():
-        if name != site.node.id and sample.kind == "function" and name in parameters(site.definition):
-            yield site.make(ast.Name(name, Load), CONFUSED, rank=USUAL)
 
 
 @edit("result-confused", ast.Return, rank=LIKELY)

@@ -131,23 +131,6 @@ def _holds_whole_numbers(sample: Sample | None) -> bool:
     return sample is not None and sample.kind == "array" and sample.dtype in WHOLE
 
 
-@edit("root-for-dtype", ast.Call, rank=USUAL)
-def root_for_dtype(site: Site) -> Iterator[Made]:
-    """Yield a plain number for NumPy's float64, which makes float32 arrays float64."""
-    node = site.node
-    value = site.value()
-    if (
-        called(node) in ("sqrt", "exp", "log", "prod", "mean", "sum")
-        and value is not None
-        and value.kind == "number"
-        and value.name == "float64"
-    ):
-        says = "`{old}` is a float64 of NumPy, which turns float32 arrays into float64"
-        yield site.make(
-            ast.Call(ast.Name("float", Load), [node], []), says, "Make it a plain number: `{new}`.", adds=True
-        )
-
-
 @edit("dtype-lost", ast.Call, rank=USUAL)
 def dtype_lost(site: Site) -> Iterator[Made]:
     """Yield an array made in the dtype of an array that is at hand."""

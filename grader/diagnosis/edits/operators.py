@@ -9,7 +9,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
+    ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div, ast.Mult), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
     ast.Div: (ast.Mult, ast.FloorDiv, ast.Sub), ast.Pow: (ast.Mult,), ast.FloorDiv: (ast.Mod, ast.Div),
     ast.Mod: (ast.FloorDiv, ast.Div), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr, ast.BitXor),
     ast.BitOr: (ast.BitAnd, ast.BitXor), ast.BitXor: (ast.BitOr,),
@@ -101,6 +101,18 @@ def operands_swapped(site: Site) -> Iterator[Made]:
         yield site.make(new, "the operands of `{old}` are in the wrong order")
 
 
+@edit("sign-misplaced", ast.BinOp, rank=LIKELY)
+def sign_misplaced(site: Site) -> Iterator[Made]:
+    """Yield `a + (-b)` for `-a + b`."""
+    left, right = site.node.left, site.node.right
+    is_first = isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub)
+    is_last = isinstance(right, ast.UnaryOp) and isinstance(right.op, ast.USub)
+    if isinstance(site.node.op, ast.Add) and is_first != is_last:
+        one = left.operand if is_first else ast.UnaryOp(ast.USub(), left)
+        other = right.operand if is_last else ast.UnaryOp(ast.USub(), right)
+        yield site.make(replaced(site.node, left=one, right=other), "the sign in `{old}` stands before the wrong part")
+
+
 @edit("comparison-wrong", ast.Compare, rank=LIKELY)
 def comparison_wrong(site: Site) -> Iterator[Made]:
     """Yield another comparison: `<=` for `<`, `>` for `<`, `not in` for `in`."""
@@ -190,6 +202,9 @@ def regrouped(site: Site) -> Iterator[Made]:
     if isinstance(node.right, ast.BinOp) and _matters(node.op, node.right.op):
         outer = ast.BinOp(node.left, node.op, node.right.left)
         yield site.make(ast.BinOp(outer, node.right.op, node.right.right), says)
+        if isinstance(node.op, ast.Mult) and isinstance(node.right.op, (ast.Add, ast.Sub)):
+            alone = ast.BinOp(node.left, ast.Mult(), node.right.right)
+            yield site.make(ast.BinOp(node.right.left, node.right.op, alone), says)
     for side in ("left", "right"):
         call = getattr(node, side)
         if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:  # sqrt(a) + b: b belongs inside
@@ -275,10 +290,3 @@ def comparison_of_none(site: Site) -> Iterator[Made]:
             says = f"`{site.show(each)}` may be None in `{{old}}`"
             for form in ("EACH is None or TEST", "EACH is not None and TEST"):
                 yield site.make(written(form, EACH=each, TEST=node), says, "Write `{new}`.", adds=True)
-
-
-@edit("branches-swapped", ast.IfExp, rank=USUAL)
-def branch_alone(site: Site) -> Iterator[Made]:
-    """Yield one of two branches for both."""
-    for branch in (site.node.body, site.node.orelse):
-        yield site.make(branch, "only one case of `{old}` is needed: `{new}`", rank=UNUSUAL)

@@ -38,6 +38,13 @@ def swapped(node: ast.expr) -> ast.expr:
     return named("swapaxes", node, number(-1), number(-2))
 
 
+def _turned(site: Site, node: ast.expr) -> ast.expr:
+    """Return an expression with its last two axes swapped, as one writes it for as many axes as it has."""
+    value, other = site.value(node), swapped(node)
+    is_table = value is not None and len(value.shape) == 2
+    return ast.Attribute(node, "T", Load) if is_table and called(other) == "swapaxes" else other
+
+
 @edit("transpose-missing", ast.Name, ast.Attribute, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
 def transpose_missing(site: Site) -> Iterator[Made]:
     """Yield an array with its last two axes swapped."""
@@ -72,12 +79,32 @@ def product_transposed(site: Site) -> Iterator[Made]:
     """Yield a matrix product with both operands transposed, alone and swapped."""
     node = site.node
     if isinstance(node.op, ast.MatMult):
-        left, right = swapped(node.left), swapped(node.right)
+        left, right = (_turned(site, each) for each in (node.left, node.right))
         says = "the product `{old}` runs over the wrong axes"
         yield site.make(ast.BinOp(right, ast.MatMult(), left), says)
         yield site.make(ast.BinOp(left, ast.MatMult(), right), says)
         yield site.make(ast.BinOp(node.right, ast.MatMult(), left), says)
         yield site.make(ast.BinOp(right, ast.MatMult(), node.left), says)
+
+
+@edit("identity-missing", ast.Call, rank=LIKELY)
+def identity_missing(site: Site) -> Iterator[Made]:
+    """Yield the identity for a square table of ones or zeros, and the other way round."""
+    node, value = site.node, site.value()
+    if value is None or value.kind != "array" or len(value.shape) != 2 or value.shape[0] != value.shape[1]:
+        return
+    if called(node) in ("ones", "zeros", "full") and node.args and isinstance(node.args[0], ast.Tuple):
+        keywords = [each for each in node.keywords if each.arg == "dtype"]
+        eye = replaced(node, func=replaced(node.func, attr="eye"), args=[node.args[0].elts[0]], keywords=keywords)
+        yield site.make(eye, "`{old}` is one number everywhere, and the identity is needed")
+    elif called(node) in ("ones_like", "zeros_like", "full_like") and node.args:
+        eye = named("eye", ast.Call(ast.Name("len", Load), [node.args[0]], []))
+        yield site.make(eye, "`{old}` is one number everywhere, and the identity is needed")
+    elif called(node) in ("eye", "identity") and len(node.args) == 1:
+        shape = ast.Tuple([node.args[0], node.args[0]], Load)
+        for name in ("ones", "zeros"):
+            new = replaced(node, func=replaced(node.func, attr=name), args=[shape])
+            yield site.make(new, f"`{{old}}` is the identity, and {name} are needed everywhere", rank=UNUSUAL)
 
 
 @edit("axes-order", ast.Call, rank=LIKELY)

@@ -7,7 +7,20 @@ import math
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    SURE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    moved,
+    number,
+    number_in,
+)
 from grader.diagnosis.module_text import called
 
 MOST_NAMES = 8
@@ -144,12 +157,9 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
             )
             yield site.make(replaced(node, **{bound: None}), said, rank=LIKELY if bound == "step" else USUAL)
         if word and value is not None:
-            own = number_in(value)
             for step, late in ((1, "early"), (-1, "late")):
-                moved: ast.expr = ast.BinOp(value, ast.Add() if step > 0 else ast.Sub(), number(1))
-                if own is not None:
-                    moved = number(int(own) + step)
-                yield site.make(replaced(node, **{bound: moved}), f"`{{old}}` {word} one too {late}", rank=LIKELY)
+                new = replaced(node, **{bound: moved(value, step)})
+                yield site.make(new, f"`{{old}}` {word} one too {late}", rank=LIKELY)
             yield site.make(replaced(node, **{bound: ast.UnaryOp(ast.USub(), value)}), says, rank=UNUSUAL)
     if node.lower is None and node.step is None:
         yield site.make(replaced(node, lower=number(1)), "`{old}` begins one too early", rank=USUAL, adds=True)

@@ -8,7 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, written
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    SURE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    is_equal,
+    number,
+    written,
+)
 from grader.diagnosis.module_text import BODIES, called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import walk
 
@@ -60,6 +73,25 @@ def line_superfluous(site: Site) -> Iterator[Made]:
 def _is_set_before(site: Site, names: set[str]) -> bool:
     first = site.context.first_lines(site.function)
     return all(first.get(name, 1 << 30) < site.node.lineno for name in names)
+
+
+@edit("repeated-indices", ast.AugAssign, ast.Assign, rank=LIKELY)
+def repeated_indices(site: Site) -> Iterator[Made]:
+    """Yield `np.add.at` where entries are added to by an array of indices, which counts each index once."""
+    node = site.node
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    names = {ast.Add: "add", ast.Sub: "subtract"}
+    name = names.get(type(node.op)) if isinstance(node, ast.AugAssign) else "add"
+    if name is None or not isinstance(target, ast.Subscript):
+        return
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    held = [site.value(each) for each in parts]
+    if any(each is not None and each.shape and each.dtype == "i" for each in held):
+        array = ast.Attribute(ast.Attribute(ast.Name("np", Load), name, Load), "at", Load)
+        inner = replaced(target.slice, ctx=Load) if isinstance(target.slice, ast.Tuple) else target.slice
+        put = ast.Expr(ast.Call(array, [replaced(target.value, ctx=Load), inner, node.value], []))
+        says = f"`{{line}}` counts an index once, however often it stands in `{site.show(target.slice)}`"
+        yield site.make([put], says, f"Write `np.{name}.at(…)`, which adds up what comes several times.")
 
 
 @edit("block-superfluous", ast.If, rank=USUAL)
@@ -308,20 +340,6 @@ def branch_separate(site: Site) -> Iterator[Made]:
         yield site.make([replaced(node, orelse=[]), node.orelse[0]], says, "Write `if`.", rank=USUAL)
 
 
-@edit("line-likewise", ast.Assign, ast.AugAssign, rank=UNUSUAL)
-def line_likewise(site: Site) -> Iterator[Made]:
-    """Yield a line more that does to a name what this line does to its kin: the variance is updated as the mean is."""
-    node = site.node
-    known = loaded(site.definition) | set(parameters(site.definition)) | stored(site.definition)
-    own = {each.id for each in walk(node) if isinstance(each, ast.Name)}
-    attributes = {each.attr for each in walk(site.definition) if isinstance(each, ast.Attribute)}
-    for old, new in _kin(own, known - own)[:4]:
-        changed = _renamed(node, old, new, known | attributes)
-        if ast.dump(changed) != ast.dump(node) and stored(changed) <= stored(site.definition):
-            says = f"there is no line for `{new}` beside `{first_line(node)}`"
-            yield site.make([node, changed], says, f"Add `{first_line(changed)}`.", adds=True)
-
-
 @edit("line-likewise", ast.AugAssign, rank=USUAL)
 def counterpart_missing(site: Site) -> Iterator[Made]:
     """Yield a line more that moves the other name of a loop's condition, which stays what it is: the right end."""
@@ -350,9 +368,19 @@ def value_likewise(site: Site) -> Iterator[Made]:
         if isinstance(other, ast.Assign) and other is not node and isinstance(other.targets[0], ast.Name):
             for old, new in _kin({other.targets[0].id}, {target.id})[:1]:
                 changed = _renamed(other.value, old, new, known)
-                if type(changed) is type(node.value):
-                    says = f"`{{line}}` is not made as `{first_line(other)}` is"
-                    yield site.make(changed, says, old=node.value)
+                says = f"`{{line}}` is not made as `{first_line(other)}` is"
+                for each in (changed, _second(changed, known)):
+                    is_part = any(is_equal(part, node.value) for part in walk(each))  # the rest was left out
+                    if is_part or type(each) is type(node.value):
+                        yield site.make(each, says, old=node.value, rank=LIKELY if is_part else USUAL)
+
+
+def _second(node: ast.expr, known: set[str]) -> ast.expr:
+    """Return an expression with beta2 for beta1, and the like."""
+    ones = {each.id for each in walk(node) if isinstance(each, ast.Name) and each.id[-1:] == "1"}
+    swapped = {name: f"{name[:-1]}2" for name in ones if f"{name[:-1]}2" in known}
+    made: ast.expr = Renamed(swapped).visit(copy.deepcopy(node))
+    return made
 
 
 @edit("lines-likewise", ast.Assign, rank=USUAL)

@@ -20,7 +20,7 @@ from grader.diagnosis.edits.base import (
     number,
     number_in,
 )
-from grader.diagnosis.module_text import called, root_name
+from grader.diagnosis.module_text import called, loaded, parameters, root_name
 from grader.diagnosis.trees import is_same, walk
 
 OUTER = (
@@ -42,6 +42,7 @@ WHOLE = (ast.Return, ast.Assign, ast.AugAssign, ast.Tuple, ast.Dict, ast.AnnAssi
 WORDS = {ast.Add: "added", ast.Sub: "subtracted", ast.Mult: "a factor", ast.Div: "a divisor"}
 CURVED = ("tanh", "exp", "sigmoid", "cosh", "sinh", "sin", "cos", "erf", "log")
 MOST_TERMS = 14
+MOST_SIZES = 10  # arrays and lists by whose length something is divided, those that come last first
 FEW = 4
 
 
@@ -64,7 +65,8 @@ def term_superfluous(site: Site) -> Iterator[Made]:
         yield site.make(node.left, f"`{power}{site.show(node.right)}` is too much in `{{old}}`", rank=rank)
         if not isinstance(node.op, ast.Pow):
             rank = LIKELY if isinstance(node.op, (ast.Mult, ast.Add, ast.MatMult)) else USUAL
-            yield site.make(node.right, f"`{site.show(node.left)}` is too much in `{{old}}`", rank=rank)
+            sign = " -" if isinstance(node.op, ast.Sub) else ""
+            yield site.make(node.right, f"`{site.show(node.left)}{sign}` is too much in `{{old}}`", rank=rank)
 
 
 @edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
@@ -77,7 +79,17 @@ def sign_wrong(site: Site) -> Iterator[Made]:
     if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
         is_key = isinstance(site.parent_of(site.parent), ast.Lambda) or isinstance(site.parent, ast.Lambda)
         rank = LIKELY if value.is_real or is_key else UNUSUAL
+        if _is_conversion(site):
+            rank = RARE
         yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
+
+
+def _is_conversion(site: Site) -> bool:
+    """Say whether a line only brings an argument into another form, under its name: x = np.asarray(x)."""
+    target = site.parent.targets[0] if isinstance(site.parent, ast.Assign) else None
+    name = getattr(target, "id", "")
+    is_own = isinstance(site.node, ast.Call) and name in parameters(site.definition)
+    return is_own and any(getattr(each, "id", "") == name for each in site.node.args[:1])
 
 
 @edit("term-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, rank=UNUSUAL)
@@ -156,12 +168,13 @@ def size_missing(site: Site) -> Iterator[Made]:
         return
     if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
         return
-    for name, sample in list(site.names.items())[:10]:
-        if sample.kind == "array" and sample.shape and sample.shape[0] > 1:
+    several = [(name, each) for name, each in site.names.items() if each.kind in ("array", "sequence") and each.shape]
+    for name, sample in several[-MOST_SIZES:]:
+        if sample.kind == "array" and sample.shape[0] > 1:
             size = ast.Subscript(ast.Attribute(ast.Name(name, Load), "shape", Load), ast.Constant(0), Load)
             says = f"`{{old}}` is not divided by the number of rows of `{name}`"
             yield site.make(ast.BinOp(site.node, ast.Div(), size), says, adds=True, rank=USUAL)
-            says = f"`{{old}}` is divided by the number of rows of `{name}` already"
+            says = f"`{{old}}` is not multiplied by the number of rows of `{name}`"
             yield site.make(ast.BinOp(site.node, ast.Mult(), size), says, adds=True)
         elif sample.kind == "sequence" and sample.shape[:1] > (1,):
             length = ast.Call(ast.Name("len", Load), [ast.Name(name, Load)], [])
@@ -184,9 +197,7 @@ def power_wrong(site: Site) -> Iterator[Made]:
         return
     inside = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Mult, ast.Div))
     rank = USUAL if inside or called(site.parent) in ("sum", "mean", "sqrt") else UNUSUAL
-    yield site.make(
-        ast.BinOp(site.node, ast.Pow(), ast.Constant(0.5)), "the root of `{old}` is needed", rank=rank, adds=True
-    )
+    yield site.make(named("sqrt", site.node), "the root of `{old}` is needed", rank=rank, adds=True)
     yield site.make(
         ast.BinOp(site.node, ast.Pow(), ast.Constant(2)), "the square of `{old}` is needed", rank=rank, adds=True
     )
@@ -201,14 +212,6 @@ def complement_missing(site: Site) -> Iterator[Made]:
     if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
         new = ast.BinOp(number(1), ast.Sub(), site.node)
         yield site.make(new, "`1 - …` is missing around `{old}`", adds=True)
-
-
-@edit("complement-superfluous", ast.BinOp, rank=USUAL)
-def complement_superfluous(site: Site) -> Iterator[Made]:
-    """Yield `x` for `1 - x`."""
-    node = site.node
-    if isinstance(node.op, ast.Sub) and number_in(node.left) == 1:
-        yield site.make(node.right, "`1 -` is too much in `{old}`")
 
 
 @edit("slope-wrong", ast.BinOp, ast.Call, ast.Name, rank=UNUSUAL)
@@ -230,6 +233,53 @@ def slope_wrong(site: Site) -> Iterator[Made]:
             (ast.Compare(operand, [ast.Gt()], [number(0)]), f"the slope, which is 0 where `{shown}` is not positive,"),
         ):
             yield site.make(ast.BinOp(node, ast.Mult(), slope), f"{name} is missing in `{{old}}`", adds=True)
+
+
+@edit("square-for-spread", ast.Call, rank=LIKELY)
+def square_for_spread(site: Site) -> Iterator[Made]:
+    """Yield the mean of the squares for a variance, which subtracts the mean first, and the variance for that mean."""
+    node, name = site.node, called(site.node)
+    is_method = isinstance(node.func, ast.Attribute) and root_name(node.func.value) not in ("np", "numpy")
+    if name in ("var", "std") and (is_method or node.args):
+        array = node.func.value if is_method else node.args[0]
+        rest = node.args if is_method else node.args[1:]
+        keywords = {each.arg: each.value for each in node.keywords if each.arg not in (None, "ddof")}
+        squares = replaced(named("mean", ast.BinOp(array, ast.Pow(), number(2)), **keywords))
+        squares = replaced(squares, args=[*squares.args, *rest])
+        new: ast.expr = squares if name == "var" else named("sqrt", squares)
+        says = f"`{{old}}` subtracts the mean of `{site.show(array)}` first, and must not"
+        yield site.make(new, says, adds=False)
+    inner = node.args[0] if name == "mean" and node.args and not is_method else None
+    base = _squared(inner)
+    if base is not None:
+        new = replaced(node, func=replaced(node.func, attr="var"), args=[base, *node.args[1:]])
+        yield site.make(new, f"`{{old}}` does not subtract the mean of `{site.show(base)}` first")
+
+
+def _squared(node: ast.AST | None) -> ast.expr | None:
+    """Return what an expression is the square of."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=2)):
+            return left
+        case ast.BinOp(left=left, op=ast.Mult(), right=right) if is_same(left, right):
+            return left
+        case ast.Call(args=[one]) if called(node) == "square":
+            return one
+    return None
+
+
+@edit("norms-added", ast.AugAssign, rank=USUAL)
+def norms_added(site: Site) -> Iterator[Made]:
+    """Yield the root of a sum of squares where a loop adds up what it returns the sum of: norms of rows."""
+    node, last = site.node, site.definition.body[-1]
+    is_added = isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name) and site.is_in_loop
+    if not is_added or not isinstance(last, ast.Return) or last.value is None or isinstance(node.value, ast.Constant):
+        return
+    if node.target.id in loaded(last):
+        square, root = ast.BinOp(node.value, ast.Pow(), number(2)), named("sqrt", last.value)
+        says = f"the values of `{site.show(node.value)}` are added, and their squares have to be"
+        fix = "Add the squares, and take the root of the sum."
+        yield site.make(square, says, fix, old=node.value, also=((last.value, root),), adds=True)
 
 
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
@@ -300,9 +350,11 @@ def own_step_missing(site: Site) -> Iterator[Made]:
 
 @edit("term-twice", ast.BinOp, rank=UNUSUAL)
 def term_twice(site: Site) -> Iterator[Made]:
-    """Yield a constant factor that is missing: twice, half."""
-    node = site.node
-    if isinstance(site.parent, WHOLE) and not (number_in(node.left) or number_in(node.right)):
+    """Yield a constant factor that is missing, of a value or of one of its terms: twice, half."""
+    node, parent = site.node, site.parent
+    is_term = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub))
+    is_product = isinstance(node.op, (ast.Mult, ast.Div, ast.MatMult)) or not is_term
+    if (isinstance(parent, WHOLE) or is_term) and is_product and not (number_in(node.left) or number_in(node.right)):
         says = "a factor of {n} is missing in `{{old}}`"
         yield site.make(ast.BinOp(number(2), ast.Mult(), node), says.format(n=2), adds=True)
         yield site.make(ast.BinOp(node, ast.Div(), number(2)), says.format(n="1/2"), adds=True)
@@ -316,12 +368,3 @@ def argument_scaled(site: Site) -> Iterator[Made]:
     if is_given and value is not None and value.is_numeric and isinstance(getattr(site.node, "ctx", Load), ast.Load):
         for operator, says in ((ast.Div(), "half of `{old}` is needed"), (ast.Mult(), "twice `{old}` is needed")):
             yield site.make(ast.BinOp(site.node, operator, number(2)), says, adds=True)
-
-
-@edit("factor-for-power", ast.BinOp, rank=USUAL)
-def product_of_same(site: Site) -> Iterator[Made]:
-    """Yield another operand of an operation between two equal operands."""
-    node = site.node
-    if is_same(node.left, node.right) and isinstance(node.op, (ast.Mult, ast.MatMult)):
-        for other in site.alike(site.value(node.right))[:10]:
-            yield site.make(replaced(node, right=other), "`{old}` takes one value twice", rank=USUAL)

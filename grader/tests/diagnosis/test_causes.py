@@ -96,7 +96,7 @@ CASES: list[tuple[str, str, str, list[Call], str, int]] = [
     ("            number += 1", "            number = 1", "not-accumulated", COUNTED, "count", 18),
     ("word == wanted", "word != wanted", "comparison-wrong", COUNTED, "count", 17),
     ("values[start]", "values[begin]", "name-undefined", FIRSTS, "first", 28),
-    ("result += each * each", "result += each * values", "value-aligned", TOTALS, "total", 38),
+    ("result += each * each", "result += each * values", "name-confused", TOTALS, "total", 38),
 ]  # fmt: skip
 
 

@@ -10,11 +10,13 @@ import pytest
 
 from grader.course.stage import Stage
 from grader.diagnosis.checks import Checks
+from grader.diagnosis.runner import Heard, LocalRunner
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.engine import Call, causes, ended, module_of
 from grader.tests.diagnosis.test_causes import MANIFEST, RIGHT
 
 GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
+SQUARE = np.array([[1.0, 2.0, 0.5], [3.0, 5.0, 1.0], [0.25, 1.0, 2.0]])
 PIXELS = np.array([3, 250, 17, 99, 180, 7], np.uint8)
 CASES: list[tuple[str, str, str, list[Call], int]] = [
     (
@@ -304,6 +306,201 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
         ],
         3,
     ),
+    (
+        "masked-value",
+        """
+        import numpy as np
+        def weights(scores, mask):
+            powers = np.exp(np.where(mask, scores, -np.inf))
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        """
+        import numpy as np
+        def weights(scores, mask):
+            powers = np.exp(np.where(mask, scores, 0))
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        [("weights", (GRID, GRID > 2)), ("weights", (GRID / 2, GRID > 1.5))],
+        3,
+    ),
+    (
+        "square-for-spread",
+        """
+        import numpy as np
+        def scaled(x, eps):
+            return x / np.sqrt(np.mean(x ** 2, axis=-1, keepdims=True) + eps)
+        """,
+        """
+        import numpy as np
+        def scaled(x, eps):
+            return x / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)
+        """,
+        [("scaled", (GRID, 1e-5)), ("scaled", (2 * GRID + 1, 1e-5))],
+        3,
+    ),
+    (
+        "square-for-spread",
+        """
+        import numpy as np
+        def spread(x, eps):
+            return np.var(x, axis=0) + eps
+        """,
+        """
+        import numpy as np
+        def spread(x, eps):
+            return np.mean(x ** 2, axis=0) + eps
+        """,
+        [("spread", (GRID, 1e-5)), ("spread", (2 * GRID + 1, 1e-5))],
+        3,
+    ),
+    (
+        "identity-missing",
+        """
+        import numpy as np
+        def inverse(a):
+            return np.linalg.solve(a, np.eye(len(a)))
+        """,
+        """
+        import numpy as np
+        def inverse(a):
+            return np.linalg.solve(a, np.ones((len(a), len(a))))
+        """,
+        [("inverse", (SQUARE,)), ("inverse", (2 * SQUARE + 1,))],
+        3,
+    ),
+    (
+        "repeated-indices",
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            np.add.at(table, ids, grad)
+            return table
+        """,
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            table[ids] += grad
+            return table
+        """,
+        [("gradient", (GRID, np.array([1, 1, 0, 2]), 3)), ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4))],
+        4,
+    ),
+    (
+        "repeated-indices",
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            np.add.at(table, ids, grad)
+            return table
+        """,
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            table[ids] = grad
+            return table
+        """,
+        [("gradient", (GRID, np.array([1, 1, 0, 2]), 3)), ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4))],
+        4,
+    ),
+    (
+        "norms-added",
+        """
+        import numpy as np
+        def norm(table):
+            return np.sqrt((table ** 2).sum())
+        """,
+        """
+        import numpy as np
+        def norm(table):
+            total = 0.0
+            for row in table:
+                total += np.linalg.norm(row)
+            return total
+        """,
+        [("norm", (GRID,)), ("norm", (2 * GRID - 1,)), ("norm", (GRID.T + 0.5,))],
+        5,
+    ),
+    (
+        "sign-misplaced",
+        """
+        def first(a, b):
+            return a + (-b)
+        """,
+        """
+        def first(a, b):
+            return (-a) + b
+        """,
+        [("first", (GRID, SQUARE[0, 0] + GRID**2)), ("first", (2 * GRID, GRID - 1))],
+        2,
+    ),
+    (
+        "term-twice",
+        """
+        def first(slope, x, n):
+            return 2 * (slope * x / n) + slope
+        """,
+        """
+        def first(slope, x, n):
+            return slope * x / n + slope
+        """,
+        [("first", (GRID, GRID**2, 3)), ("first", (2 * GRID, GRID - 1, 5))],
+        2,
+    ),
+    (
+        "parentheses",
+        """
+        def first(alpha, x, y):
+            return x + alpha * y
+        """,
+        """
+        def first(alpha, x, y):
+            return alpha * (x + y)
+        """,
+        [("first", (1.5, GRID, GRID**2)), ("first", (2.5, GRID - 1, GRID))],
+        2,
+    ),
+    (
+        "operator-confused",
+        """
+        def first(x, alpha):
+            out = x.copy()
+            out[x < 3] *= alpha
+            return out
+        """,
+        """
+        def first(x, alpha):
+            out = x.copy()
+            out[x < 3] -= alpha
+            return out
+        """,
+        [("first", (GRID, 0.3)), ("first", (GRID * 0.8, 0.7)), ("first", (GRID + 1, 0.25))],
+        3,
+    ),
+    (
+        "value-likewise",
+        """
+        def step(m, v, g, beta1, beta2, t):
+            new_m = beta1 * m + (1 - beta1) * g
+            new_v = beta2 * v + (1 - beta2) * g ** 2
+            m_hat = new_m / (1 - beta1 ** t)
+            v_hat = new_v / (1 - beta2 ** t)
+            return m_hat / (v_hat ** 0.5 + 0.125)
+        """,
+        """
+        def step(m, v, g, beta1, beta2, t):
+            new_m = beta1 * m + (1 - beta1) * g
+            new_v = beta2 * v + (1 - beta2) * g ** 2
+            m_hat = new_m / (1 - beta1 ** t)
+            v_hat = new_v
+            return m_hat / (v_hat ** 0.5 + 0.125)
+        """,
+        [("step", (GRID, GRID**2, GRID - 1, 0.5, 0.75, 3)), ("step", (GRID + 1, GRID**2, GRID - 2, 0.25, 0.625, 2))],
+        5,
+    ),
 ]
 
 
@@ -319,6 +516,87 @@ def test_an_edit_is_named_by_its_id_and_line(
 ) -> None:
     found = causes(stage, right, textwrap.dedent(wrong), [calls])
     assert [(each.id, each.function, each.line) for each in found] == [(id, calls[0][0], line)]
+
+
+def test_a_bound_that_is_moved_back_is_written_without_two_steps(stage: Stage) -> None:
+    right = "def first(values, rank):\n    return values[:rank] * 1.5\n"
+    calls: list[Call] = [("first", (GRID, 2)), ("first", (GRID + 1, 3)), ("first", (2 * GRID, 1))]
+    (cause,) = causes(stage, right, right.replace(":rank]", ": rank + 1]"), [calls])
+    assert cause.id in ("bounds-wrong", "term-superfluous") and "+ 1 - 1" not in cause.fix
+
+
+def test_a_helper_of_a_module_s_table_is_looked_into(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def _half(x):
+        return (1 + np.tanh(x / 2)) / 2
+
+
+    TABLE = {"half": (_half, 1.5)}
+
+
+    def first(x, name):
+        function, factor = TABLE[name]
+        return function(x) * factor
+    """
+    calls: list[Call] = [("first", (GRID, "half")), ("first", (GRID - 3, "half"))]
+    (cause,) = causes(stage, right, right.replace("np.tanh(x / 2)", "np.tanh(x)"), [calls])
+    assert (cause.id, cause.function, cause.line) == ("argument-scaled", "_half", 5)
+
+
+def test_a_first_state_is_made_as_other_functions_make_it(stage: Stage) -> None:
+    right = """
+    def _nothing(g):
+        return [0 * each for each in g]
+
+
+    def plain(g, state):
+        old = state.get("speed", _nothing(g))
+        return [a + b for a, b in zip(old, g)]
+
+
+    def step(g, state, momentum):
+        old = state.get("speed", _nothing(g))
+        return [momentum * a + b for a, b in zip(old, g)]
+    """
+    head, _, last = right.rpartition('state.get("speed", _nothing(g))')
+    calls: list[Call] = [("step", ([1.5, size], {}, 0.5)) for size in (2.25, 3.5, 0.125)]
+    (cause,) = causes(stage, right, f'{head}state["speed"]{last}', [calls])
+    assert (cause.id, cause.function, cause.line) == ("default-missing", "step", 11)
+
+
+def test_what_goes_round_in_a_loop_is_wrong_where_it_began(stage: Stage) -> None:
+    right = """
+    def fit(x, y, rate, rounds):
+        w = x[0] * 0.0
+        for _ in range(rounds):
+            error = x @ w - y
+            w = w - rate * (x.T @ error) / len(x)
+        return w
+    """
+    calls: list[Call] = [("fit", (SQUARE, SQUARE[0], 0.125, 4)), ("fit", (SQUARE + 1, SQUARE[1], 0.0625, 5))]
+    (cause,) = causes(stage, right, right.replace("x.T @ error", "x @ error"), [calls])
+    assert (cause.function, cause.line) == ("fit", 5)
+
+
+def test_a_function_that_draws_at_random_is_explained_by_its_tests(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = "def parts(n, rng):\n    order = rng.permutation(n)\n    return order[:2], order[2:]\n"
+    wrong = "def parts(n, rng):\n    order = rng.choice(n, n, replace=False)\n    return order[2:], order[:2]\n"
+
+    def heard(runner: LocalRunner, numbers: Any, test: str, again: int, label: str) -> tuple[bool, Heard]:
+        runner.choose(numbers)
+        first, last = runner.named(label)(5 + again, np.random.default_rng(3))
+        runner.choose(())
+        return len(first) == 2 and sorted([*first, *last]) == list(range(5 + again)), Heard(label)
+
+    monkeypatch.setattr(LocalRunner, "heard", heard)
+    calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
+    (cause,) = causes(stage, right, wrong, [calls])
+    assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
 
 
 def test_one_change_at_two_places_names_both_lines(stage: Stage) -> None:

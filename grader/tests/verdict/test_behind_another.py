@@ -33,6 +33,16 @@ class TestWaiting:
         assert [each.diagnosis for each in row(found, "attention").failures] == [cause if told else None]
         assert [each.diagnosis for each in row(found, "scores").failures] == [cause]
 
+    def test_a_row_that_waits_is_told_a_cause_in_a_line_of_its_own(self) -> None:
+        cause = replace(A, criterion="attention", function="attention", line=7)
+        outcomes = [
+            Outcome(test, name, hidden, "failed", explains=(cause,) if name == "attention" else ())
+            if (test, name, hidden) in (test_of("scores"), test_of("attention"))
+            else Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED
+        ]  # fmt: skip
+        found = row(decide(STAGE, EXPECTED, outcomes, RUN, reaches=LEADS), "attention")
+        assert found.status == "blocked" and [each.diagnosis for each in found.failures] == [cause]
+
     def test_a_row_that_passes_behind_another_passes(self) -> None:
         assert row(verdict({test_of("scores")[0]: "failed"}), "attention").status == "passed"
 
