@@ -8,8 +8,6 @@ and settings of Python and NumPy. What cannot be told apart from what it was cou
 
 from __future__ import annotations
 
-import __future__
-
 import array
 import builtins
 import functools
@@ -35,12 +33,13 @@ NOTED_BY_PYTHON = frozenset({"__warningregistry__", "__builtins__", "__spec__", 
 CONSTANT = (
     types.ModuleType, types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GenericAlias, types.UnionType, types.CodeType,
-    type(vars(namedtuple("_", "x"))["x"]), functools.cached_property, re.Pattern, np.dtype, np.ufunc, np.finfo, np.iinfo,
-    type(np.sum), type(np.random.default_rng), *map(type, (np.r_, np.c_, np.s_, np.mgrid, np.ogrid, np.test)),
-    type(__future__.annotations), operator.itemgetter, operator.attrgetter, type(None), type(...), type(NotImplemented), StandIn, StandInModule,
+    type(vars(namedtuple("_", "x"))["x"]), functools.cached_property, re.Pattern, type(annotations),
+    operator.itemgetter, operator.attrgetter, np.dtype, np.ufunc, np.finfo, np.iinfo, type(np.sum),
+    type(np.random.default_rng), *map(type, (np.r_, np.c_, np.s_, np.mgrid, np.ogrid, np.test)),
+    type(None), type(...), type(NotImplemented), StandIn, StandInModule,
 )  # fmt: skip
 PLAIN_VALUES = (bool, int, float, complex, str, bytes, range, slice)
-SHOWN = frozenset({"decimal", "fractions", "datetime", "pathlib"})  # modules whose objects never change, and show all they hold
+SHOWN = frozenset({"decimal", "fractions", "datetime", "pathlib"})  # whose objects never change, and show all of it
 LATE = "numpy."  # modules of NumPy's that it imports when a function needs them, as its median does
 MARKS = frozenset({"typing", "dataclasses"})  # whose objects say how something was declared
 BASES = frozenset({"abc", "enum", "typing"})  # whose classes keep nothing of an instance but its attributes
