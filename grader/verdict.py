@@ -178,8 +178,8 @@ def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, re
 def _blaming_none_that_waits(row: CriterionResult, rows: list[CriterionResult]) -> CriterionResult:
     """Return a row that waits without guesses that lie in it, or in another that waits: its inputs are wrong already.
 
-    A cause that was found in a line stands: what the row waits for was put right when it was looked for. For a call that
-    does not return nothing was put right.
+    A cause that was found in a line stands: what the row waits for was put right when it was looked for. Nothing was
+    for a call that does not return.
     """
     if row.status != "blocked":
         return row
