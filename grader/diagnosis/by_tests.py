@@ -6,13 +6,14 @@ Right modules draw in another order. There the likeliest edits, those near the f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from grader.diagnosis.accept import Gate
 from grader.diagnosis.budget import Budget
 from grader.diagnosis.checks import Check, Checks
+from grader.diagnosis.edits import Edit
 from grader.diagnosis.edits.base import USUAL
 from grader.diagnosis.locate import FIRST, NEVER
 from grader.diagnosis.search import Found, Search
@@ -49,15 +50,21 @@ def passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Bu
     if search.runner.heard([], failed[0], 0, check.label)[0]:  # by the edits that were found before
         return None
     found: list[Found] = []
-    for start in range(0, min(len(likely), MOST_TRIED), BATCH):
+    for number, cost, edit in _placed(search, likely[:MOST_TRIED]):
+        if budget.is_over or (found and cost > found[0].cost):
+            break
+        if _passes(search, number, failed, kept, check.label, budget, costs):
+            each = Found(edit, number, cost, frozenset(failing), len(failing))
+            found += [each] if gate.stands_by_text(each) else []
+    return found[0] if found and len({each.edit.line for each in found}) == 1 else None
+
+
+def _placed(search: Search, likely: Sequence[tuple[int, Edit]]) -> Iterator[tuple[int, int, Edit]]:
+    """Yield edits with their numbers in the form of the functions that is in force, and their costs."""
+    for start in range(0, len(likely), BATCH):
         batch = likely[start : start + BATCH]
         for number, (cost, edit) in zip(search.place([edit for _, edit in batch]), batch, strict=True):
-            if budget.is_over or (found and cost > found[0].cost):
-                break
-            if _passes(search, number, failed, kept, check.label, budget, costs):
-                each = Found(edit, number, cost, frozenset(failing), len(failing))
-                found += [each] if gate.stands_by_text(each) else []
-    return found[0] if found and len({each.edit.line for each in found}) == 1 else None
+            yield number, cost, edit
 
 
 def _costs(failing: Sequence[Check]) -> dict[str, int]:

@@ -256,8 +256,9 @@ class RemoteRunner:
 
     @property
     def was_cut(self) -> bool:
-        """Whether a far bound of time ended the search."""
-        return self._was_cut
+        """Whether a far bound of time ended the search, or an exchange of it."""
+        failure = None if self._connection is None else self._connection.failure
+        return self._was_cut or (failure is not None and failure.status == "timed_out")
 
     def load(self, codes: Sequence[bytes]) -> None:
         """Run a module's codes in place of the module before; RunnerGone where that fails."""
@@ -295,6 +296,7 @@ class RemoteRunner:
         if self._connection is None or self._connection.failure is not None:
             if self._starts == STARTS:
                 raise RunnerGone
+            self._was_cut = self.was_cut
             self.close()
             self._starts += 1
             self._ended_seconds = self.seconds

@@ -108,6 +108,7 @@ class Coordinator:
         self, stage: Stage, course: str, attempts: Iterable[Taken], known: dict[tuple[str, str], Attempt], tally: Tally
     ) -> Iterator[Job]:
         """Yield what is to be graded; note at once what is known, and what cannot be graded."""
+        recurs = tally.total - len(known) >= RECURRING * POOL
         for taken in attempts:
             attempt = taken.attempt
             before = known.get((attempt.student, attempt.digest))
@@ -125,7 +126,7 @@ class Coordinator:
                     self._record_waiting(stage, course, attempt, taken.snapshot, why)
                     tally.wait(attempt.student, why.lacking)
                 else:
-                    yield replace(job, recurs=tally.total >= RECURRING * POOL)
+                    yield replace(job, recurs=recurs)
                     continue
             self._told(tally)
 

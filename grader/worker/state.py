@@ -19,7 +19,7 @@ import sys
 import types
 import warnings
 from collections import deque, namedtuple
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ class _Look:
         kind = type(value)
         if kind is types.BuiltinFunctionType and base_of(value.__self__) is not None:
             return hash((value.__name__, self.at(value.__self__)))  # of a container that may change
-        if isinstance(value, CONSTANT) or _is_of(kind, MARKS):
+        if kind in CONSTANT or (isinstance(value, CONSTANT) and self._is_known(kind)) or _is_of(kind, MARKS):
             return id(value)
         if kind in PLAIN_VALUES or isinstance(value, np.generic) or _is_of(kind, SHOWN):
             text = repr(value)
@@ -210,6 +210,10 @@ class _Look:
         module = sys.modules.get(cls.__module__)
         return module is not None and id(vars(module)) in self._own
 
+    def _is_known(self, kind: type) -> bool:
+        """Say whether a class is one of Python's or NumPy's, and none that the learner derived of one."""
+        return not self._is_own(kind) and _is_of(kind, (kind.__module__,))
+
     def _generator(self, value: Any) -> int:
         if isinstance(value, np.random.RandomState):
             return hash(_flat(value.get_state(legacy=False)))
@@ -232,7 +236,7 @@ class _Look:
             raise Unknown
 
 
-def _is_of(kind: type, modules: frozenset[str]) -> bool:
+def _is_of(kind: type, modules: Collection[str]) -> bool:
     """Say whether a class is one that such a module defines: what a class says of itself may be untrue."""
     return kind.__module__ in modules and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
 

@@ -18,6 +18,17 @@ from grader.tests.diagnosis.test_causes import MANIFEST, RIGHT
 GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
 SQUARE = np.array([[1.0, 2.0, 0.5], [3.0, 5.0, 1.0], [0.25, 1.0, 2.0]])
 PIXELS = np.array([3, 250, 17, 99, 180, 7], np.uint8)
+BY_INDEX = """
+import numpy as np
+def gradient(grad, ids, size):
+    table = np.zeros((size, grad.shape[1]))
+    np.add.at(table, ids, grad)
+    return table
+"""
+REPEATED: list[Call] = [
+    ("gradient", (GRID, np.array([1, 1, 0, 2]), 3)),
+    ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4)),
+]
 CASES: list[tuple[str, str, str, list[Call], int]] = [
     (
         "changed-while-iterated",
@@ -370,13 +381,7 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
     ),
     (
         "repeated-indices",
-        """
-        import numpy as np
-        def gradient(grad, ids, size):
-            table = np.zeros((size, grad.shape[1]))
-            np.add.at(table, ids, grad)
-            return table
-        """,
+        BY_INDEX,
         """
         import numpy as np
         def gradient(grad, ids, size):
@@ -384,18 +389,12 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
             table[ids] += grad
             return table
         """,
-        [("gradient", (GRID, np.array([1, 1, 0, 2]), 3)), ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4))],
+        REPEATED,
         4,
     ),
     (
         "repeated-indices",
-        """
-        import numpy as np
-        def gradient(grad, ids, size):
-            table = np.zeros((size, grad.shape[1]))
-            np.add.at(table, ids, grad)
-            return table
-        """,
+        BY_INDEX,
         """
         import numpy as np
         def gradient(grad, ids, size):
@@ -403,7 +402,7 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
             table[ids] = grad
             return table
         """,
-        [("gradient", (GRID, np.array([1, 1, 0, 2]), 3)), ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4))],
+        REPEATED,
         4,
     ),
     (

@@ -9,6 +9,7 @@ import pytest
 
 from grader.diagnosis import runner
 from grader.diagnosis.runner import RemoteRunner, RunnerGone
+from grader.sandbox.exceptions import WorkerFailed
 
 
 def made(ends_at: float) -> RemoteRunner:
@@ -39,3 +40,27 @@ def test_a_search_that_waited_too_long_is_cut() -> None:
     with pytest.raises(RunnerGone):
         found.named("double")
     assert found.was_cut
+
+
+class Late:
+    """A connection over which no answer came in time."""
+
+    call_seconds = 0.0
+    failure: WorkerFailed | None = None
+
+    def request(self, *given: Any, label: str = "") -> Any:
+        self.failure = WorkerFailed("timed_out", label)
+        raise self.failure
+
+
+def test_an_exchange_that_took_too_long_is_told_even_where_the_search_goes_on() -> None:
+    connections: Any = [Late(), Late()]
+    left = list(connections)
+    found = RemoteRunner(left.pop, lambda _: None, time.monotonic() + 1000, lambda *_: False)
+    assert not found.was_cut
+    with pytest.raises(RunnerGone):
+        found.named("double")
+    assert found.was_cut
+    with pytest.raises(RunnerGone):
+        found.named("double")
+    assert found.was_cut and not left

@@ -22,8 +22,8 @@ from grader.gradebook.marking import mark
 from grader.gradebook.pool.executor import WorkerDied
 from grader.gradebook.records import Attempt, Key, Override, Result
 from grader.gradebook.regrade import apply, differences, results
-from grader.gradebook.running import Coordinator
-from grader.gradebook.seeds import Seeds
+from grader.gradebook.running import RECURRING, Coordinator
+from grader.gradebook.seeds import POOL, Seeds
 from grader.gradebook.setting import Setting, Tally
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
@@ -127,6 +127,18 @@ def test_everyone_gets_a_mark_and_a_second_run_grades_nothing(group: Class) -> N
     tally = group.grade(second := Here())
     assert (len(first.jobs), second.jobs, tally.kept) == (3, [], 4)
     assert group.book.history() == before
+
+
+def test_seeds_recur_where_enough_is_graded_in_one_run(group: Class) -> None:
+    group.grade(few := Here())
+    assert not any(job.recurs for job in few.jobs)
+    for number in range(RECURRING * POOL):
+        (group.handed / f"s{number}.py").write_text(f"{NUMBERS}# {number}\n")
+    group.grade(many := Here())
+    assert len(many.jobs) == RECURRING * POOL and all(job.recurs for job in many.jobs)
+    (group.handed / "late.py").write_text(f"{NUMBERS}# late\n")
+    group.grade(one := Here())
+    assert [job.recurs for job in one.jobs] == [False]
 
 
 def test_a_result_takes_as_few_statements_at_the_last_stage_as_at_the_first(group: Class) -> None:

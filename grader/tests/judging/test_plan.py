@@ -336,14 +336,27 @@ PUBLIC = """
 """
 
 
-@pytest.mark.parametrize("half, strayed", [("x / 2", 0), ("x / 4", 1), ("[][0]", 0)], ids=["right", "wrong", "raises"])
-def test_a_test_that_ends_with_an_exception_asks_no_more(small_course: SmallCourse, half: str, strayed: int) -> None:
+def _handed_in(course: SmallCourse, half: str) -> Path:
+    """Write a stage with dependent questions, and a module whose `half` returns this."""
     source = "def half(x):\n    return {}\n\n\ndef total(x):\n    return 2 * x\n"
     manifest = good_stage.MANIFEST.format(id="s90")
-    small_course.write(manifest=manifest, solution=source.format("x / 2"), hidden=DEPENDENT, public=PUBLIC)
-    path = _written(small_course.root.parent / "handed_in.py", source.format(half))
+    course.write(manifest=manifest, solution=source.format("x / 2"), hidden=DEPENDENT, public=PUBLIC)
+    return _written(course.root.parent / "handed_in.py", source.format(half))
+
+
+@pytest.mark.parametrize("half, strayed", [("x / 2", 0), ("x / 4", 1), ("[][0]", 0)], ids=["right", "wrong", "raises"])
+def test_a_test_that_ends_with_an_exception_asks_no_more(small_course: SmallCourse, half: str, strayed: int) -> None:
+    path = _handed_in(small_course, half)
     with Grader(small_course.course, small_course.stage, warm=True) as grader:
         assert grader.plan(Options(3, "process"))
         verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process"))
         assert len(grader.strayed) == strayed
         assert {row.status for row in verdict.criteria} == {"passed" if half == "x / 2" else "failed"}
+
+
+@pytest.mark.parametrize("recurs", [False, True])
+def test_a_seed_that_recurs_is_planned_before_its_first_grading(small_course: SmallCourse, recurs: bool) -> None:
+    path = _handed_in(small_course, "x / 4")
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process", recurs=recurs))
+        assert len(grader.strayed) == recurs  # without a plan nothing strays from it

@@ -18,6 +18,7 @@ from __future__ import annotations
 from numpy import *
 import array, datetime, enum, functools, operator, os, random, sys, threading, types, warnings
 from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from numpy.linalg import norm
 from numpy.random import default_rng, randn
 from random import random as uniform
 
+alias = Callable[[int], float]
 limits, half, today, here = np.finfo(float), Fraction(1, 2), datetime.date(2026, 1, 1), Path("x")
 second, pages, tables = operator.itemgetter(1), types.MappingProxyType(dict(a=[])), {"sum": np.sum, "norm": norm}
 raw, packed, options, recent = bytearray(2), array.array("d", [1]), types.SimpleNamespace(a=1), deque(maxlen=2)
@@ -231,6 +233,8 @@ def test_something_is_left(learner: Learner, function: str) -> None:
         "import logging; log = logging.getLogger('own')",
         "import threading; lock = threading.Lock()",
         "import numpy as np; objects = np.zeros(2, dtype=[('a', object)])",
+        "import numpy as np\nclass Hidden(np.finfo): pass\nhidden = Hidden(float)",
+        "import types\nclass Hidden(types.ModuleType): pass\nhidden = Hidden('hidden')",
         "class Hidden:\n    __module__ = 'fractions'\n    __repr__ = lambda self: ''\nhidden = Hidden()",
         "numbers = [[n] for n in range(30_000)]",
         "import numpy as np; large = np.zeros(200_000)",
