@@ -20,7 +20,7 @@ from grader.outcome import Outcome
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Name, Record
-from grader.worker.operations import perform
+from grader.worker.server import perform
 
 T = TypeVar("T")
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected

@@ -16,7 +16,7 @@ from grader.diagnosis.refused import returned_exception
 from grader.sandbox.exceptions import LEARNERS
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Frame, Name, Record, copied_value
-from grader.worker.operations import IN_PLACE, perform
+from grader.worker.server import IN_PLACE, perform
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root

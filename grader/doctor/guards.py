@@ -176,7 +176,7 @@ def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
     from grader.isolation import tiers
     from grader.sandbox.module import RemoteModule
-    from grader.worker.process_tree import below
+    from grader.worker.supervisor import below
 
     connection = scene.process.open(time.monotonic() + SECONDS)
     module: Any = RemoteModule(connection, "probe.py")

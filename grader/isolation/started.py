@@ -14,7 +14,7 @@ from grader.isolation.folder import OwnFolder
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.tier import Tier
 from grader.isolation.zygote import Fork, Lease
-from grader.worker import process_tree, supervisor
+from grader.worker import supervisor
 from grader.worker.confine import NOBODY
 
 LEAVE_SECONDS = supervisor.END_SECONDS + 1
@@ -91,4 +91,4 @@ class WorkerProcess:
 
     def own(self) -> int:
         """Return how many tasks the run has: the supervisor's, the worker's, and all that stem from them."""
-        return process_tree.tasks_below(self.process.pid)
+        return supervisor.tasks_below(self.process.pid)

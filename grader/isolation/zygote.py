@@ -26,8 +26,7 @@ from grader.isolation import bundle, users
 from grader.isolation.folder import OwnFolder
 from grader.isolation.tier import Place, Tier
 from grader.worker.main import LENGTH
-from grader.worker.process_tree import below
-from grader.worker.supervisor import ENDED, REFUSED
+from grader.worker.supervisor import ENDED, REFUSED, below
 from grader.worker.zygote import ABLE, END, FORK, TEXT_BYTES
 
 PROBED = "/tmp"  # where a probe mounts what a fork mounts on its scratch folder

@@ -38,7 +38,7 @@ from grader.sandbox.proxies import RemoteClass, RemoteValue
 from grader.sandbox.record import Name, Record
 from grader.sandbox.recorded import Answers, Plan, PlannedTest, RecordedChannel, Recording, Step, Strayed, digest_of_all
 from grader.sandbox.values import blank_of
-from grader.worker.main import load
+from grader.worker.loading import load
 from grader.worker.server import Server
 
 MEASURED = ("speed", "memory")  # kinds of tests that are never planned

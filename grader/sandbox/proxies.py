@@ -14,7 +14,7 @@ from grader.sandbox.exceptions import LEARNERS, builtin_exception
 from grader.sandbox.limits import UsageLimits
 from grader.sandbox.record import MAX_NUMBER, Name
 from grader.sandbox.values import MADE_OF, PLAIN, Extended, NotAsked, NotPlain, Requests, Unusable
-from grader.worker.operations import traced
+from grader.worker.server import traced
 
 T = TypeVar("T")
 MAX_LENGTH = 1 << 24

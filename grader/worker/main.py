@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-import linecache
 import os
 import signal
 import socket
@@ -55,54 +54,6 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
             os._exit(0)  # the grader is gone
         data += more
     return data
-
-
-class OnlyAllowed:
-    """An import hook that lets the standard library, the course's packages and what we need through, nothing else.
-
-    What a learner's file imports beside that is a stand-in, unless the file is ready for its absence.
-    """
-
-    own = frozenset({"numpy", "msgpack", "grader"})  # the wire needs them
-    of_this_build = "_sysconfigdata_"  # belongs to the standard library; its name differs from system to system
-
-    def __init__(self, packages: list[str], files: list[str]) -> None:
-        from grader.worker.stand_in import StandIns
-
-        self.packages = packages
-        self.stand_ins = StandIns(frozenset(files))
-        self.allowed = sys.stdlib_module_names | self.own | frozenset(packages)
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        if name.partition(".")[0] not in self.allowed and not name.startswith(self.of_this_build):
-            if (spec := self.stand_ins.spec_of(name)) is not None:
-                return spec
-            here = " and ".join([", ".join(self.packages), "the standard library"][not self.packages :])
-            raise ModuleNotFoundError(f"No module named {name!r}: only {here} can be imported", name=name)
-        return None
-
-
-def load(source: bytes, label: str) -> types.ModuleType:
-    """Run the learner's module and return it; whatever it raises passes through.
-
-    A statement of its top level that looks for a file which is not there, or asserts what is not so, is left out.
-    """
-    text = source.decode("utf-8-sig", "replace")
-    linecache.cache[label] = (len(text), None, text.splitlines(True), label)
-    code = compile(source, label, "exec", dont_inherit=True)
-    from grader.worker.left_out import LeftOut
-
-    left_out = LeftOut(source, label)
-    while True:
-        module = types.ModuleType("learner_module")
-        module.__file__ = os.path.abspath(os.path.basename(label))  # so that the folder that it names is there
-        sys.modules["learner_module"] = module
-        try:
-            exec(code, module.__dict__)
-        except (FileNotFoundError, AssertionError) as error:
-            code = left_out.after(error)
-        else:
-            return module
 
 
 def fork_for_tests(control: socket.socket, server: Any, children: Any, alone: bool) -> None:
@@ -194,7 +145,7 @@ def _import_all() -> None:
     import numpy.linalg
     import numpy.random  # noqa: F401
 
-    from grader.worker import confine, left_out, process_tree, provided, server, stand_in  # noqa: F401
+    from grader.worker import confine, loading, server, supervisor  # noqa: F401
 
 
 def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:
@@ -212,7 +163,7 @@ def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | 
     from grader.protocol.channel import Channel
     from grader.worker.confine import ALONE, STEPS, confine, no_more_processes
     from grader.worker.kernel import Unconfined
-    from grader.worker.provided import ProvidedModules
+    from grader.worker.loading import OnlyAllowed, ProvidedModules
     from grader.worker.server import Server
 
     channel = Channel(control)
@@ -255,6 +206,7 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
 def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
     """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
     from grader.protocol import codec
+    from grader.worker.loading import load
 
     server.listen()
     if steps:
@@ -275,8 +227,7 @@ def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
 def _guarded(control: socket.socket, scratch: str, reports: socket.socket | None) -> Any:
     """Go on below a supervisor, as the parent of what the tests leave behind; return what knows this one's children."""
     from grader.worker import kernel
-    from grader.worker.process_tree import Children
-    from grader.worker.supervisor import supervise
+    from grader.worker.supervisor import Children, supervise
 
     supervise(control, scratch, reports)
     kernel.adopt_orphans()

@@ -6,27 +6,173 @@ Untrusted: the learner's code shares this process and can change all of it. Noth
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 import time
+import tracemalloc
 import types
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-from grader.worker.changed import changed_module
+from grader.worker.containers import PLAIN, Before, Extended
 from grader.worker.exceptions import builtin_names, described, rebuilt
-from grader.worker.extended import PLAIN, Extended
-from grader.worker.in_place import Before
-from grader.worker.operations import perform
-from grader.worker.printed import Printed
-from grader.worker.stand_in import StandIn, expect_none, loading
+from grader.worker.loading import StandIn, changed_module, expect_none, set_loading
 from grader.worker.state import StateSnapshot
 from grader.worker.steps import Steps
+
+OUTPUT_LIMIT = 16 << 10  # characters of printed output kept for one test
+
+
+class Printed:
+    """A text stream that keeps what one test prints, up to a limit; it has what programs ask of standard output."""
+
+    encoding = "utf-8"
+    errors = "replace"
+    newlines = None
+    closed = False
+    line_buffering = True
+    mode = "w"
+    name = "<stdout>"
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.buffer = PrintedBytes(self)
+        self.begin()
+
+    def begin(self) -> None:
+        """Be what another test prints into."""
+        self.parts.clear()
+        self.left = OUTPUT_LIMIT
+        self.dropped = 0
+
+    def write(self, text: str) -> int:
+        if self.left > 0:
+            self.parts.append(text[: self.left])
+        self.dropped += max(0, len(text) - max(0, self.left))
+        self.left -= len(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def isatty(self) -> bool:
+        return False
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """It stays open: what is printed later is kept, too."""
+
+    def reconfigure(self, **settings: object) -> None:
+        """Whatever encoding is asked for, text is kept as it is."""
+
+    def fileno(self) -> int:
+        """Return the descriptor of the process's own standard output, of which nothing is kept."""
+        return 1
+
+    def take(self) -> str:
+        """Return what was printed since the last call."""
+        text = "".join(self.parts)
+        if self.dropped:
+            text += f"\n[{self.dropped} more characters were printed]"
+        self.parts.clear()
+        self.dropped = 0
+        return text
+
+
+class PrintedBytes:
+    """The same stream for bytes; what is no UTF-8 is shown as signs that stand for it."""
+
+    closed = False
+    mode = "wb"
+    name = "<stdout>"
+
+    def __init__(self, text: Printed) -> None:
+        self.raw = self
+        self._text = text
+
+    def write(self, data: bytes) -> int:
+        self._text.write(bytes(data[: 4 * OUTPUT_LIMIT]).decode("utf-8", "replace"))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def fileno(self) -> int:
+        return 1
+
+    def isatty(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "len": len, "iter": iter, "next": next, "bool": bool, "float": float, "int": int, "complex": complex,
+    "repr": repr, "str": str, "abs": abs, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert,
+    "getitem": operator.getitem, "setitem": operator.setitem, "delitem": operator.delitem,
+    "contains": operator.contains,
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
+IN_PLACE = frozenset(
+    ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor")
+)
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+    _function = getattr(operator, _name)
+    OPERATIONS[_name.strip("_")] = _function
+    OPERATIONS["r" + _name.strip("_")] = lambda a, b, _f=_function: _f(b, a)
+    OPERATIONS["i" + _name.strip("_")] = getattr(operator, "i" + _name.strip("_"))  # a += b, by __iadd__ or __add__
+
+
+def perform(kind: str, target: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Do what a request asks of its target, and return what comes of it."""
+    if kind == "call":
+        return (getattr(target, name) if name else target)(*args, **kwargs)
+    if kind == "traced":
+        return traced(target, *args, **kwargs)
+    if kind == "getattr":
+        return getattr(target, name)
+    if kind == "setattr":
+        return setattr(target, name, args[0])
+    return OPERATIONS[name](target, *args)
+
+
+def traced(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, int]:
+    """Return what a call returns, and how many bytes more than before it held at most, its result among them.
+
+    The figure explains and proves nothing: the code that is measured can stop tracemalloc, or reset its peak. Of a
+    generator it says what making it took.
+    """
+    is_new = not tracemalloc.is_tracing()
+    if is_new:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        result = function(*args, **kwargs)
+        return result, max(0, tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        if is_new:
+            tracemalloc.stop()
+
 
 NAMED = 1 << 40  # the numbers of what the module itself names begin here
 
@@ -63,7 +209,7 @@ class Server:
 
     def loaded(self) -> None:
         """Remember what the module has made of the process, before any test; from here on stand-ins refuse."""
-        loading(False)
+        set_loading(False)
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
         self._before = StateSnapshot([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 

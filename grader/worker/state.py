@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.worker.extended import PLAIN, base_of, members
-from grader.worker.stand_in import StandIn, StandInModule
+from grader.worker.containers import PLAIN, base_of, members
+from grader.worker.loading import StandIn, StandInModule
 
 MOST = 20_000  # things that are looked at; a module that holds more is always taken for changed
 MOST_BYTES = 1 << 20  # of arrays and text

@@ -23,7 +23,7 @@ from grader.judging.grading import Grader, Options
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.support.places import HOUSE
-from grader.worker.process_tree import below
+from grader.worker.supervisor import below
 
 SHADOWS = ("typing", "json", "tomli", "tomllib", "numpy", "msgpack", "multiprocessing", "selectors", "pytest", "rich")
 

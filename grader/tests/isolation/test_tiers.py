@@ -19,7 +19,7 @@ from grader.tests.support.places import HIDDEN, ROOT
 from grader.worker import kernel
 from grader.worker.confine import COUNTED_APART
 from grader.worker.kernel import landlock_abi
-from grader.worker.process_tree import children_of
+from grader.worker.supervisor import children_of
 
 
 class TestEveryTier:

@@ -27,7 +27,7 @@ from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.pace import kept
 from grader.tests.pace.kept import chain
 from grader.tests.support.places import ROOT
-from grader.worker import process_tree
+from grader.worker import supervisor
 
 pytestmark = [
     pytest.mark.skipif(not zygote.is_possible(), reason="forks of a zygote need descriptors of processes"),
@@ -234,7 +234,7 @@ class TestAttacks:
         process = number(own)
         with submission(own) as victim:
             with submission(own) as module:
-                others = process_tree.below(victim.worker.process.pid)
+                others = supervisor.below(victim.worker.process.pid)
                 assert module.attack([*chain(cleaned(own)), victim.worker.process.pid, *others]) == []
             assert victim.right(21) == 42
         assert number(own) == process and is_right(own)
@@ -244,7 +244,7 @@ class TestAttacks:
         if reason := tiers.why_missing("bubblewrap"):
             pytest.skip(reason)
         with workers("bubblewrap", tmp_path) as own, submission(own) as one, submission(own) as other:
-            first, second = (min(process_tree.children_of(each.worker.process.pid)) for each in (one, other))
+            first, second = (min(supervisor.children_of(each.worker.process.pid)) for each in (one, other))
             for kind in ("user", "pid", "mnt", "ipc", "net", "uts"):
                 assert len({os.readlink(f"/proc/{each}/ns/{kind}") for each in (first, second, number(own))}) == 3, kind
 
@@ -269,7 +269,7 @@ class TestAttacks:
             for each in running:
                 each.join(60)
         assert results == [True] * 20 and number(own) == process
-        assert not process_tree.below(process)
+        assert not supervisor.below(process)
 
 
 def _until_it_ends(bomb: Callable[[], object]) -> None:

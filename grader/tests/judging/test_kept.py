@@ -17,7 +17,7 @@ from grader.tests.conftest import SmallCourse
 from grader.tests.pace.kept import really_lease
 from grader.tests.support.good_stage import SOLUTION, write_stage
 from grader.verdict import Verdict
-from grader.worker.process_tree import below
+from grader.worker.supervisor import below
 
 WRONG = SOLUTION.replace("return total(x) / 2", "return total(x)")
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")

@@ -26,8 +26,7 @@ from grader.sandbox.recorded import Batch, Plan, PlannedTest, digest_of_all
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.tests.support import good_stage
-from grader.worker.operations import perform
-from grader.worker.server import Server
+from grader.worker.server import Server, perform
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
 COURSE = Path(__file__).resolve().parents[3]

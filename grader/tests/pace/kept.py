@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.isolation import zygote
 from grader.isolation.tier import Tier
-from grader.worker.process_tree import children_of
+from grader.worker.supervisor import children_of
 
 really_lease = zygote.lease
 _kept: dict[int, zygote.Lease] = {}

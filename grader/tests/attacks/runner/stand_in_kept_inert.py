@@ -9,7 +9,7 @@ OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 
 
-sys.modules["grader.worker.stand_in"]._use = lambda *args: None
+sys.modules["grader.worker.loading"]._use = lambda *args: None
 
 
 def double(x):

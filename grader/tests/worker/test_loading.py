@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.course.import_guard import set_aside
-from grader.worker.provided import ProvidedModules
+from grader.worker.loading import ProvidedModules
 
 BLOCKS = b"import numpy as np\n\nfrom stages.s02_b.other import one\n\n\nclass Block:\n    size = one()\n"
 OTHER = b"def one():\n    return 1\n"
