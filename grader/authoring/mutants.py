@@ -16,12 +16,11 @@ from grader.isolation import tiers
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds
-from grader.judging.bounded import Bounds, bounded
 from grader.judging.grading import Grader, Options
-from grader.judging.messages import Messages, SharedStatus, unpacked
+from grader.judging.judge_process import Bounds, bounded
 from grader.judging.outcomes import Assessor
 from grader.judging.session import Session
-from grader.judging.task import JudgeTask
+from grader.judging.task import JudgeTask, Messages, SharedStatus, unpacked
 from grader.outcome import Outcome
 from grader.sandbox.process import LearnerProcess
 from grader.submission import Snapshot

@@ -22,10 +22,10 @@ from grader.course.data import named
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds, plugin
-from grader.judging.attempt import Attempt, is_plain, run_phases
-from grader.judging.bounded import Bounds, bounded
-from grader.judging.messages import Messages, SharedStatus, records, unpacked
+from grader.judging.judge_process import Bounds, bounded
 from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
+from grader.judging.running import Attempt, is_plain, run_phases
+from grader.judging.task import Messages, SharedStatus, records, unpacked
 from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.worker import kernel
 

@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
-from grader.sandbox.connection import Connection
+from grader.sandbox.connection import Connection, MissingName, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed, deeper
-from grader.sandbox.module import MissingName, RemoteModule
 from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
 from grader.sandbox.values import Unusable
 from grader.submission import Snapshot

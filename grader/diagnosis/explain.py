@@ -11,7 +11,7 @@ from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner
 from grader.garbage import uncollected
 from grader.outcome import Outcome
-from grader.sandbox.log import RequestLog
+from grader.sandbox.connection import RequestLog
 
 
 def settled(

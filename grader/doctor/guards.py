@@ -53,8 +53,8 @@ class Scene:
 
     def stopped(self, *attempt: Any) -> bool:
         """Have the probe try something, in a process of its own; say whether that failed."""
+        from grader.sandbox.connection import RemoteModule
         from grader.sandbox.exceptions import WorkerFailed
-        from grader.sandbox.module import RemoteModule
 
         connection = self.process.open(time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
@@ -131,7 +131,7 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool]]]:
 def _own_processes(scene: Scene) -> bool:
     """Have a second run take all the processes that it may; say whether the first can still start one."""
     from grader.isolation import tiers as sandbox
-    from grader.sandbox.module import RemoteModule
+    from grader.sandbox.connection import RemoteModule
     from grader.sandbox.process import LearnerProcess
 
     own = scene.process
@@ -175,7 +175,7 @@ def _no_signal(scene: Scene) -> bool:
 def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
     from grader.isolation import tiers
-    from grader.sandbox.module import RemoteModule
+    from grader.sandbox.connection import RemoteModule
     from grader.worker.supervisor import below
 
     connection = scene.process.open(time.monotonic() + SECONDS)

@@ -14,9 +14,8 @@ from grader.explore.plans import plans
 from grader.explore.walk import Walk
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
-from grader.judging.bounded import Bounded, Bounds, Telling, bounded
-from grader.judging.messages import Messages, SharedStatus, records, unpacked
-from grader.judging.task import Death
+from grader.judging.judge_process import Bounded, Bounds, Telling, bounded
+from grader.judging.task import Death, Messages, SharedStatus, records, unpacked
 from grader.outcome import Where
 from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
 from grader.submission import Snapshot

@@ -13,9 +13,8 @@ from grader.diagnosis.exceptions.memory import too_much
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit
 from grader.outcome import Status, Where
-from grader.sandbox.connection import Connection
+from grader.sandbox.connection import Connection, MissingName, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
-from grader.sandbox.module import MissingName, RemoteModule
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.record import Frame, copied_value
 from grader.sandbox.values import Unusable

@@ -6,9 +6,12 @@ import functools
 import importlib.util
 import marshal
 import os
+import shutil
 import struct
 import sys
 import sysconfig
+import tempfile
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -136,3 +139,23 @@ def closed_folders(packages: Sequence[str] = ()) -> list[str]:
     """Return what a worker imports from that no other user could open by its name: it lies in a closed home."""
     needed = [standard_library(), *(str(package(name)) for name in _all(packages))]
     return [each for each in needed if not all(f.stat().st_mode & 0o001 for f in (Path(each), *Path(each).parents))]
+
+
+class OwnFolder:
+    """A new folder, removed by cleanup, and when the process that made it forgets it or ends.
+
+    tempfile.TemporaryDirectory is removed by whoever forgets it, be it a fork that never used it.
+    """
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="grader-")
+        self._remove = weakref.finalize(self, _removed, self.name, os.getpid())
+
+    def cleanup(self) -> None:
+        """Remove the folder and all in it, as far as it can be removed."""
+        self._remove()
+
+
+def _removed(name: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(name, ignore_errors=True)

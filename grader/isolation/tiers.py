@@ -23,10 +23,9 @@ from grader import children
 from grader.course.table import listed
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bundle, tier, users, zygote
-from grader.isolation.bundle import ENVIRONMENT
-from grader.isolation.folder import OwnFolder
+from grader.isolation.bundle import ENVIRONMENT, OwnFolder
 from grader.isolation.seccomp import filter_program
-from grader.isolation.started import WorkerProcess
+from grader.isolation.workers import WorkerProcess
 
 __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Tier", "WorkerProcess", "choose", "program_for", "start", "why_missing"]
 

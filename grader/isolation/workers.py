@@ -1,9 +1,22 @@
-"""What those who use workers know of them: a connection, an end, and what they take."""
+"""A learner's process that has been started in a tier: the connection to it, what it takes, and its end."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import socket
+import subprocess
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from grader.isolation import leftovers, users
+from grader.isolation.bundle import OwnFolder
+from grader.isolation.ptrace import PTRACE_GUARD
+from grader.isolation.tier import Tier
+from grader.isolation.zygote import Fork, Lease
+from grader.worker import supervisor
+from grader.worker.confine import NOBODY
 
 
 class Worker(Protocol):
@@ -35,3 +48,80 @@ class Workers(Protocol):
 
     def beside(self) -> Worker:
         """Return one more worker, which runs beside those that were started; IsolationRefused where there is none."""
+
+
+LEAVE_SECONDS = supervisor.END_SECONDS + 1
+LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
+OVER = {
+    supervisor.TOO_MUCH_WRITTEN: f"its files took more than {supervisor.SCRATCH_BYTES >> 20} MB",
+    supervisor.TOO_MANY_FILES: f"it made more than {supervisor.SCRATCH_FILES} files",
+    supervisor.TOO_MUCH_MEMORY: "it and the processes that it started took more memory than two of them may",
+}
+
+
+@dataclass
+class WorkerProcess:
+    """A learner's process that has just been started: the connection to it, and how to end it.
+
+    user is one that no other run has, where the grader is root; else 0.
+    """
+
+    process: subprocess.Popen[bytes] | Fork
+    connection: socket.socket
+    tier: Tier
+    folder: OwnFolder | None
+    guarded: bool = False
+    user: int = 0
+    lease: Lease | None = None  # of the zygote that forked it
+    _ended: bool = field(default=False, init=False)
+    _since: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        PTRACE_GUARD.hold()
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                self._since = os.stat(self.folder.name).st_ctime_ns
+
+    def kill(self) -> None:
+        """End the process and all it started, and remove its scratch folder and what its own user left elsewhere."""
+        self.connection.close()
+        if not self.tier.ends_at_once:  # what it started is looked for
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
+        number = self.process.pid if self.process.poll() is None else 0  # read once: 0 is the group of this process
+        if hasattr(os, "killpg") and number > 1:
+            with contextlib.suppress(OSError):
+                os.killpg(number, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                self.folder.cleanup()
+        if not self._ended:
+            self._ended = True
+            if self.lease is not None:
+                self.lease.give_back()
+            if self.user and self.tier.leaves_files:
+                leftovers.remove(self.user, self._since)
+            PTRACE_GUARD.release()
+
+    def running(self) -> bool:
+        """Say whether the process has not ended."""
+        return self.process.poll() is None
+
+    def excess(self) -> str | None:
+        """Return which bound the process and those that it started went past, if that is why they were ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return OVER.get(self.process.wait(LEAVE_ALONE_SECONDS))
+        return None
+
+    def others(self) -> int:
+        """Return how many tasks the kernel may count with those of this run, when it begins."""
+        if self.user or not hasattr(os, "getuid"):
+            return 0
+        return users.tasks_of(NOBODY if users.can_change() else os.getuid())
+
+    def own(self) -> int:
+        """Return how many tasks the run has: the supervisor's, the worker's, and all that stem from them."""
+        return supervisor.tasks_below(self.process.pid)

@@ -23,7 +23,7 @@ from typing import Any
 
 from grader.errors import IsolationRefused
 from grader.isolation import bundle, users
-from grader.isolation.folder import OwnFolder
+from grader.isolation.bundle import OwnFolder
 from grader.isolation.tier import Place, Tier
 from grader.worker.main import LENGTH
 from grader.worker.supervisor import ENDED, REFUSED, below

@@ -28,7 +28,7 @@ from grader.course.stage import Course, Limits, Stage
 from grader.errors import GraderFault
 from grader.isolation import tiers
 from grader.judging import bounds
-from grader.judging.messages import SIZE, JudgeGone, Messages, SharedStatus, TimeIsUp
+from grader.judging.task import SIZE, JudgeGone, Messages, SharedStatus, TimeIsUp
 
 if TYPE_CHECKING:
     from grader.judging.pytest_suite import Suite
@@ -160,8 +160,8 @@ def main() -> None:
     messages = Messages(connection)
     bounds.one_thread()
     from grader.judging.content import test_files
-    from grader.judging.judge import judge
     from grader.judging.pytest_suite import Suite
+    from grader.judging.session import judge
 
     stage = stage_of(given)
     suite = Suite(stage, test_files(stage))

@@ -230,8 +230,7 @@ class Grader:
     ) -> JudgeTask:
         """Return what a judge works on; the tests are loaded while the process that forks workers starts."""
         self._start_ahead(tier, options.fork)
-        from grader.judging.messages import SharedStatus
-        from grader.judging.task import JudgeTask
+        from grader.judging.task import JudgeTask, SharedStatus
         from grader.sandbox.process import job_for
 
         suite = self._loaded()

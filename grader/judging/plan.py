@@ -25,14 +25,13 @@ from grader.course.stage import Stage, public_names
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds, plugin
-from grader.judging.attempt import Attempt, is_plain, run_phases
-from grader.judging.bounded import Bounds, bounded
-from grader.judging.messages import Messages, SharedStatus
+from grader.judging.judge_process import Bounds, bounded
 from grader.judging.pytest_suite import Suite, kind_of, name_of
+from grader.judging.running import Attempt, is_plain, run_phases
+from grader.judging.task import Messages, SharedStatus
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-from grader.sandbox.connection import NEXT_TEST, Connection
-from grader.sandbox.module import RemoteModule, looked_up
+from grader.sandbox.connection import NEXT_TEST, Connection, RemoteModule, looked_up
 from grader.sandbox.process import names_of
 from grader.sandbox.proxies import RemoteClass, RemoteValue
 from grader.sandbox.record import Name, Record

@@ -3,31 +3,118 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Set
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Set
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.course.stage import Stage, public_names
+from grader.errors import CourseError, IsolationRefused
 from grader.isolation.workers import Worker, Workers
 from grader.judging import bounds
-from grader.judging.attempt import Attempt, LearnerProvider
-from grader.judging.calls import Late, called, charged, times
-from grader.judging.loops import LongLoops
-from grader.judging.messages import Report, Untold
-from grader.judging.outcomes import Assessor
-from grader.judging.pytest_suite import criterion_of, kind_of, name_of
-from grader.judging.running import Ran, TestRunner
-from grader.judging.task import EXPLAINED, POOL_CALL_SECONDS, SEARCH_SECONDS, JudgeTask, expect_memory
-from grader.outcome import Outcome
-from grader.sandbox.log import RequestLog
-from grader.sandbox.process import LearnerProcess
+from grader.judging.outcomes import Assessor, Late, called, charged, times
+from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
+from grader.judging.running import Attempt, LearnerProvider, Ran, TestRunner
+from grader.judging.task import (
+    EXPLAINED,
+    POOL_CALL_SECONDS,
+    SEARCH_SECONDS,
+    JudgeGone,
+    JudgeOutOfMemory,
+    JudgeTask,
+    Messages,
+    Report,
+    Untold,
+    expect_memory,
+)
+from grader.outcome import Diagnosis, Outcome
+from grader.sandbox.connection import STEPS, Connection, RemoteModule, RequestLog
+from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
+from grader.submission.source import plain_text
+from grader.submission.source.loops import Loop, Loops, Span
 
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.pool import Pool
+
+
+LONG_LOOP = "long-loop"
+FAR_SECONDS = 10.0  # after which a call is given up whose lines take long: 50 microseconds for each
+
+
+@dataclass(frozen=True)
+class Hung:
+    """A test whose call did not return in time: its outcome, the call's label, and how many requests came before."""
+
+    item: pytest.Item
+    outcome: Outcome
+    label: str
+    before: int
+
+
+class LongLoops:
+    """The calls of one run that did not return in time, one of each function, and the loops that they were in."""
+
+    def __init__(self, stage: Stage, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
+        self._stage = stage
+        self._task = task
+        self._process = process
+        self._provider = provider
+        self._hung: dict[str, Hung] = {}
+
+    def note(self, item: pytest.Item, outcome: Outcome, connection: Connection, is_whole: bool) -> None:
+        """Remember the call that a test waited for in vain: one of a function, if possible in a test of its own row.
+
+        is_whole says that it took all of its time: one that did not leads to another that did.
+        """
+        label = connection.late
+        places = [place for place, record in enumerate(connection.records) if record.failed]
+        known = self._hung.get(label)
+        is_better = known is not None and self._is_own(label, outcome) > self._is_own(label, known.outcome)
+        if places and label and (is_better or (is_whole and known is None)):
+            self._hung[label] = Hung(item, outcome, label, places[-1])
+
+    def _is_own(self, label: str, outcome: Outcome) -> bool:
+        names = {label, label.partition(".")[0]}
+        return not names.isdisjoint(self._stage.criterion(outcome.criterion).functions)
+
+    def explained(self) -> Iterator[Outcome]:
+        """Yield the outcomes of the tests whose loop can be named, with it as their cause."""
+        text = plain_text(self._process.job.source) if self._hung else None
+        if text is None:
+            return
+        loops = Loops(text)
+        for each in self._hung.values():
+            if time.monotonic() >= self._task.ends_at:
+                return
+            loop = loops.of(self._spans(each))
+            if loop is not None:
+                yield self._with(loop, each)
+
+    def _spans(self, hung: Hung) -> tuple[Span, ...]:
+        """Make the call once more, and return which lines ran at the end of its budget; none where steps are left."""
+        ends_at = min(self._task.ends_at, time.monotonic() + FAR_SECONDS)
+        with suppress(Exception):  # what explains is an aid: the process may not start, or not load the module again
+            connection = self._process.open(ends_at)
+            connection.count_steps(hung.before, hung.label, FAR_SECONDS)
+            module = RemoteModule(connection, self._process.job.label, public_names(self._stage))
+            try:
+                self._provider.attempted_with(module, hung.item, None)
+            finally:
+                self._process.done(connection)
+            return connection.spans
+        return ()
+
+    def _with(self, loop: Loop, hung: Hung) -> Outcome:
+        said = f"{hung.label} was still in the loop of line {loop.line} after {STEPS:,} steps: `{loop.header}`."
+        cause = Diagnosis(
+            LONG_LOOP, hung.outcome.criterion, said, loop.advice, function=hung.label, line=loop.line
+        )  # fmt: skip
+        return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))
+
 
 NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line
 
@@ -272,3 +359,54 @@ class Session:
         rows = {criterion_of(item), charged(criterion_of(item), kind_of(item))}
         is_late = any(place > self.slow_rows.get(row, place) for row in rows)
         return "skipped: an earlier test of this row timed out" if is_late else ""
+
+
+def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
+    """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
+    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    try:
+        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
+        with task.suite.in_place():
+            _hear(task, session, messages)
+        messages.send("done")
+    except LoadFailed as failed:
+        messages.send("problem", failed.problem)
+    except IsolationRefused as refused:
+        messages.send("refused", refused.message, refused.hint)
+    except CourseError as error:  # the answers of the course cannot be read
+        messages.send("course", error.message)
+    except (MemoryError, JudgeOutOfMemory):
+        messages.send("swelled")
+    except JudgeGone:
+        pass
+    except Exception as error:
+        messages.send("fault", f"the grader failed: {type(error).__name__}: {error}"[:1500])
+    finally:
+        bounds.bound_time(0)
+        with suppress(OSError):
+            process.kill()
+
+
+def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
+    """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
+    items = task.suite.in_order(task.rows_first)
+    session.provider.begin()
+    try:
+        first = task.first
+        if task.doubted:
+            messages.send("reference", first, session.doubt(items, first))
+            first += 1
+        task.shared.at("loading", first)
+        bounds.bound_time(bounds.TEST_SECONDS)
+        session.process.load()
+        messages.send("loaded", sorted(_wanted(task.suite) & set(session.process.names)))
+        if task.first_failure is not None:
+            session.first_failure(items, messages)
+            return
+        session.run(items, messages, task.done | ({task.first} if task.doubted else set()))
+    finally:
+        session.provider.end()
+
+
+def _wanted(suite: Suite) -> set[str]:
+    return {name for row in suite.stage.criteria for name in row.functions}

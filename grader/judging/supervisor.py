@@ -15,12 +15,22 @@ from typing import Protocol
 import pytest
 
 from grader.errors import IsolationRefused
-from grader.judging.calls import charged
-from grader.judging.judge import judge
 from grader.judging.judge_process import ASKED, Forked
-from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpacked
+from grader.judging.outcomes import charged
 from grader.judging.pytest_suite import criterion_of, kind_of
-from grader.judging.task import OVERTIME_SECONDS, SEARCH_SECONDS, Death, Findings, JudgeTask
+from grader.judging.session import judge
+from grader.judging.task import (
+    OVERTIME_SECONDS,
+    SEARCH_SECONDS,
+    Death,
+    Findings,
+    JudgeGone,
+    JudgeTask,
+    Messages,
+    TimeIsUp,
+    records,
+    unpacked,
+)
 from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
-from typing import Any, NoReturn
+import types
+from collections.abc import Callable, Collection, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from grader.course.contract import NO_CONTRACT, Contract
-from grader.outcome import Status
+from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.sandbox.exceptions import WorkerFailed, described, exception_from
@@ -480,3 +482,102 @@ def _named(value: Any) -> str:
 
 def _is_function(value: Any) -> bool:
     return isinstance(value, RemoteValue) and value.__dict__["_kind"] == "function"
+
+
+ALIKE = 0.8  # of the letters of two names stand in both, in the same order
+MOST_LETTERS = 80
+MOST_NAMES = 200
+
+
+class RemoteModule(types.SimpleNamespace):
+    """The `learner` of a test: its attributes are the public names of the learner's module.
+
+    asked holds the names that the stage asks for: none of them is a misspelt form of another.
+    """
+
+    def __init__(self, connection: Connection, title: str, asked: Collection[str] = ()) -> None:
+        super().__init__()
+        self.__dict__.update(_connection=connection, _title=title, _asked=asked, _looked={})
+
+    def __repr__(self) -> str:
+        """Name the module: pytest shows it where a plain assertion fails."""
+        return f"<{self.__dict__['_title']}>"
+
+    def __getattr__(self, name: str) -> Any:
+        connection: Connection = self.__dict__["_connection"]
+        found = self.__dict__["_looked"][name] = connection.names.get(name)
+        if found is None:
+            raise MissingName(self.__dict__["_title"], name, self._alike(name, connection))
+        if found.kind == "value":
+            return connection.request("getattr", 0, name, label=name)
+        return connection.handles.named(name, found)
+
+    def _alike(self, name: str, connection: Connection) -> str | None:
+        """Return a name of the module that is spelt almost alike, and that nothing else asks for."""
+        import difflib  # only a mistake needs it
+
+        asked = self.__dict__["_asked"]
+        found = (each for each in connection.names if each not in asked and len(each) <= MOST_LETTERS)
+        return next(iter(difflib.get_close_matches(name, islice(found, MOST_NAMES), 1, ALIKE)), None)
+
+
+def looked_up(module: RemoteModule) -> dict[str, Name | None]:
+    """Return the names that a test asked for, and what the module has under them."""
+    return dict(module.__dict__["_looked"])
+
+
+class MissingName(AttributeError):
+    """The learner's module does not define what the course asks for; alike is what it may have instead."""
+
+    def __init__(self, title: str, name: str, alike: str | None = None) -> None:
+        why = "was it renamed or deleted?" if alike is None else f"it defines {alike}, which is spelt almost alike"
+        super().__init__(f"{title} does not define {name}: {why}")
+        self.missing = name
+
+
+KEPT_BYTES = 128 << 20  # of what tests sent and were given; past that they are no evidence
+
+
+class LoggedTest(NamedTuple):
+    """A test that ended, its requests, and the names of the module that it asked."""
+
+    outcome: Outcome
+    records: list[Record]
+    names: dict[str, Name]
+
+
+class RequestLog:
+    """What can be held against an explanation of a run's failures, within bounds."""
+
+    def __init__(self) -> None:
+        self.passed: list[LoggedTest] = []
+        self.failed: list[LoggedTest] = []
+        self._left = KEPT_BYTES
+
+    def keep(self, outcome: Outcome, connection: Connection) -> None:
+        """Remember one test that failed or passed."""
+        self._forget(outcome.test)  # it ran again
+        test = LoggedTest(outcome, connection.records, connection.names)
+        if outcome.status == "failed":
+            self._add(test, self.failed, connection.limits.held)
+        elif outcome.status == "passed":
+            self._add(test, self.passed, connection.limits.held)
+
+    def sort(self, order: Mapping[str, int]) -> None:
+        """Put the tests into their order by name: in which they ran has no part in what explains them."""
+        for tests in (self.passed, self.failed):
+            tests.sort(key=lambda each: order[each.outcome.test])
+
+    def _forget(self, test: str) -> None:
+        for tests in (self.passed, self.failed):
+            tests[:] = [each for each in tests if each.outcome.test != test]
+
+    def _add(self, test: LoggedTest, tests: list[LoggedTest], held: int) -> None:
+        if held <= self._left:
+            self._left -= held
+            tests.append(test)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any test failed in a way that can be explained."""
+        return bool(self.failed)

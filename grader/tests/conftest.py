@@ -20,8 +20,7 @@ from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.stage import Tolerance
 from grader.isolation import tiers
 from grader.outcome import Status
-from grader.sandbox.connection import Connection
-from grader.sandbox.module import RemoteModule
+from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
 from grader.tests.pace import changed, kept

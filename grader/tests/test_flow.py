@@ -215,7 +215,7 @@ def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:
 
 
 def test_what_explains_is_imported_when_something_fails_and_not_before() -> None:
-    code = "import sys, grader.judging.judge, grader.judging.pytest_suite; print(*sys.modules)"
+    code = "import sys, grader.judging.session, grader.judging.pytest_suite; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
     found = {name for name in done.stdout.split() if name.startswith("grader.diagnosis")}
     assert found

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader import children, criterion, outcome, verdict
 from grader.course import provenance
-from grader.judging.messages import records, unpacked
+from grader.judging.task import records, unpacked
 from grader.submission import source, used
 from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
 

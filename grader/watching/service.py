@@ -22,7 +22,7 @@ from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage, public_names
 from grader.errors import GraderError
 from grader.judging.grading import MAX_SEED, Grader
-from grader.judging.messages import packed
+from grader.judging.task import packed
 from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.report import feedback

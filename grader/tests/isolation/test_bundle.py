@@ -15,6 +15,7 @@ import pytest
 from grader import children
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bundle, tiers
+from grader.isolation.bundle import OwnFolder
 
 
 def test_a_bundle_holds_the_parts_and_nothing_else(tmp_path: Path) -> None:
@@ -128,3 +129,36 @@ def test_a_module_that_nothing_was_found_for_is_not_installed(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "made_up", types.ModuleType("made_up"))
     with pytest.raises(CourseError, match="package made_up is not installed"):
         bundle.package("made_up")
+
+
+def test_it_is_removed_when_it_is_forgotten() -> None:
+    folder = OwnFolder()
+    path = Path(folder.name)
+    (path / "inner").mkdir()
+    del folder
+    assert not path.exists()
+
+
+def test_it_is_removed_once() -> None:
+    folder = OwnFolder()
+    for _ in range(2):
+        folder.cleanup()
+    assert not Path(folder.name).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_that_forgets_it_leaves_it() -> None:
+    folder = OwnFolder()
+    path = Path(folder.name)
+    child = os.fork()
+    if child == 0:
+        try:
+            folder.cleanup()
+            del folder
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert path.exists()
+    folder.cleanup()
+    assert not path.exists()

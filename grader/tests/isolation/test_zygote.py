@@ -21,8 +21,8 @@ import pytest
 from grader.doctor import guards, health
 from grader.isolation import tier as tier_module
 from grader.isolation import tiers, users, zygote
+from grader.sandbox.connection import RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
-from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.pace import kept
 from grader.tests.pace.kept import chain
@@ -362,7 +362,7 @@ import json, struct, sys, tempfile, time
 from pathlib import Path
 from grader.isolation import tiers, users, zygote
 from grader.isolation.tier import find
-from grader.sandbox.module import RemoteModule
+from grader.sandbox.connection import RemoteModule
 from grader.sandbox.process import Job
 from grader.sandbox.process import LearnerProcess
 from grader.worker import kernel

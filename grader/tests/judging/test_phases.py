@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from _pytest.config import _prepareconfig
 
-from grader.judging.attempt import Attempt, is_plain, run_phases
+from grader.judging.running import Attempt, is_plain, run_phases
 
 TESTS = """
 import pytest

@@ -14,10 +14,10 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.isolation import tiers
 from grader.judging import plugin
-from grader.judging.attempt import Attempt, is_plain, run_phases
 from grader.judging.grading import Grader, Options
 from grader.judging.plan import _Held, _Provider, _served, is_plannable
 from grader.judging.pytest_suite import Suite, name_of
+from grader.judging.running import Attempt, is_plain, run_phases
 from grader.protocol import codec
 from grader.protocol.channel import Channel
 from grader.sandbox.connection import NEXT_TEST

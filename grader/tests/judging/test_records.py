@@ -6,7 +6,7 @@ import msgpack
 import numpy as np
 import pytest
 
-from grader.judging.messages import packed, records, unpacked
+from grader.judging.task import packed, records, unpacked
 from grader.outcome import Diagnosis, Outcome, Where
 from grader.submission.source import Problem
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.messages import HEAD, SIZE, At, SharedStatus
+from grader.judging.task import HEAD, SIZE, At, SharedStatus
 
 
 def test_the_last_note_is_read() -> None:

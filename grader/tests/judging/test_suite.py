@@ -14,10 +14,9 @@ import pytest
 from grader.course.answers import module_from, reference_source
 from grader.judging import bounds
 from grader.judging.content import test_files as files_of
-from grader.judging.messages import SharedStatus
 from grader.judging.pytest_suite import Suite, criterion_of, name_of
 from grader.judging.session import Session
-from grader.judging.task import JudgeTask
+from grader.judging.task import JudgeTask, SharedStatus
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import HIDDEN, write_stage
 

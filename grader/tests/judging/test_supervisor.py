@@ -9,11 +9,10 @@ import pytest
 
 from grader.isolation import tiers
 from grader.judging import bounds, supervisor
-from grader.judging.attempt import Attempt
-from grader.judging.messages import Messages
 from grader.judging.outcomes import Assessor
+from grader.judging.running import Attempt
 from grader.judging.supervisor import ForkedJudges
-from grader.judging.task import JudgeTask
+from grader.judging.task import JudgeTask, Messages
 from grader.outcome import Outcome
 from grader.report.document import verdict_document
 from grader.sandbox.process import LearnerProcess, LoadFailed

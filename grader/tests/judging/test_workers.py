@@ -13,7 +13,7 @@ import pytest
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.judging.judge_process import ASKED, SupervisorWorkers, WorkerKeeper
-from grader.judging.messages import JudgeGone, Messages
+from grader.judging.task import JudgeGone, Messages
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 

@@ -17,7 +17,7 @@ import pytest
 
 from grader.diagnosis import causes
 from grader.isolation import tiers
-from grader.judging import loops
+from grader.judging import session
 from grader.tests.pace import changed
 
 BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
@@ -27,7 +27,7 @@ NAMES = ("tier", "isolation")  # of parameters that hold a tier
 def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
     """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
     for place, name in (
-        (causes, "FULL"), (causes, "SHARE"), (loops, "FAR_SECONDS"),
+        (causes, "FULL"), (causes, "SHARE"), (session, "FAR_SECONDS"),
     ):  # fmt: skip
         yield place, name, part * getattr(place, name)
 

@@ -25,8 +25,8 @@ MEMBERS = {  # of pytest's configuration, sessions, modules and tests
     "_do_configure": "grader/judging/pytest_suite.py",
     "_ensure_unconfigure": "grader/judging/pytest_suite.py",
     "_getobj": "grader/judging/pytest_suite.py",
-    "_initrequest": "grader/judging/attempt.py",
-    "_request": "grader/judging/attempt.py",
+    "_initrequest": "grader/judging/running.py",
+    "_request": "grader/judging/running.py",
     "_setupstate": "grader/judging/pytest_suite.py",
 }
 OF_TESTS = ("tests",)  # they may use what they like: nobody else runs them

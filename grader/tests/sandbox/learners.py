@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from grader.sandbox.connection import Connection
-from grader.sandbox.module import RemoteModule
+from grader.sandbox.connection import Connection, RemoteModule
 from grader.tests.sandbox.vectors import VECTORS
 
 VALUES_AND_EXCEPTIONS = """

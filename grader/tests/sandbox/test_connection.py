@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.isolation import tiers
+from grader.outcome import Outcome
 from grader.protocol import codec
+from grader.sandbox.connection import KEPT_BYTES, MissingName, RemoteModule, RequestLog
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed
+from grader.sandbox.record import Name, Record
 from grader.tests.conftest import Learner, Start
 from grader.tests.sandbox.learners import MODULE, connection_of
 from grader.tests.sandbox.vectors import CONTRACT
@@ -213,3 +218,100 @@ class TestRecords:
     def test_large_arguments_are_not_kept_twice(self, remote: Any) -> None:
         remote.both(np.zeros(1 << 20))
         assert not connection_of(remote).records[-1].replayable
+
+
+SMALL = """
+SIZE = [1, 2]
+
+def double(x):
+    return 2 * x
+
+class Layer:
+    pass
+
+class ShapeError(ValueError):
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def small_process(start: Start) -> Learner:
+    return start(SMALL, "process", contract=CONTRACT)
+
+
+@pytest.fixture
+def learner(small_process: Learner) -> Iterator[Any]:
+    yield small_process.open()
+    small_process.done()
+
+
+def test_a_function_is_called(learner: Any) -> None:
+    assert learner.double(4) == 8
+
+
+def test_it_is_shown_by_its_name_alone(learner: Any) -> None:
+    assert repr(learner) == "<stages/s90_small/small.py>"
+
+
+def test_a_value_is_copied(learner: Any) -> None:
+    learner.SIZE.append(3)
+    assert learner.SIZE == [1, 2]
+
+
+def test_a_class_knows_its_instances(learner: Any) -> None:
+    assert isinstance(learner.Layer(), learner.Layer)
+
+
+def test_an_exception_class_is_below_the_builtin_that_it_extends(learner: Any) -> None:
+    assert issubclass(learner.ShapeError, ValueError)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "_private"])
+def test_a_name_that_is_missing_is_named(learner: Any, name: str) -> None:
+    with pytest.raises(MissingName, match=f"small.py does not define {name}: was it renamed or deleted?") as caught:
+        getattr(learner, name)
+    assert caught.value.missing == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ((), "does not define dot_product: it defines dotproduct, which is spelt almost alike"),
+        (("dotproduct",), "does not define dot_product: was it renamed or deleted?"),  # which is a function of its own
+    ],
+)
+def test_a_name_that_is_spelt_almost_alike_is_named(start: Start, asked: tuple[str, ...], told: str) -> None:
+    learner = start("def dotproduct(x, y):\n    return x * y\n\n\ndef other():\n    return 1\n").open()
+    module = RemoteModule(learner._connection, "small.py", asked)
+    with pytest.raises(MissingName, match=re.escape(told)):
+        module.dot_product  # noqa: B018  # asking is the test
+
+
+def test_garbage_is_collected_while_a_module_is_loaded_and_called(start: Start) -> None:
+    source = "import gc\n\nLOADED = gc.isenabled()\n\n\ndef collected():\n    return [LOADED, gc.isenabled()]\n"
+    assert start(source).open().collected() == [True, True]
+
+
+def connection(held: int = 1) -> Any:
+    record = Record("call", 1, "", "f", (), {})
+    return SimpleNamespace(records=[record], names={"f": Name("function", 1)}, limits=SimpleNamespace(held=held))
+
+
+def outcome(name: str, status: Any) -> Outcome:
+    return Outcome(name, "row", False, status)
+
+
+def test_tests_that_failed_and_passed_are_kept() -> None:
+    log = RequestLog()
+    log.keep(outcome("wrong", "failed"), connection())
+    log.keep(outcome("gone", "crashed"), connection())
+    log.keep(outcome("fine", "passed"), connection())
+    assert [each.outcome.test for each in log.failed] == ["wrong"] and log.is_asked
+    assert [each.outcome.test for each in log.passed] == ["fine"]
+
+
+def test_what_is_too_large_is_no_evidence() -> None:
+    log = RequestLog()
+    log.keep(outcome("large", "passed"), connection(KEPT_BYTES + 1))
+    log.keep(outcome("small", "passed"), connection())
+    assert [each.outcome.test for each in log.passed] == ["small"]

@@ -155,7 +155,7 @@ class TestNothingIsLeft:
                 {tier!r}, tiers.LocalWorkerFactory({tier!r}, Path({str(tmp_path)!r})),
             )
             process.load()
-            from grader.sandbox.module import RemoteModule
+            from grader.sandbox.connection import RemoteModule
             connection = process.open(time.monotonic() + 60)
             print(process._started.process.pid, process._started.lease.zygote.process.pid, flush=True)
             RemoteModule(connection, "x.py").f()

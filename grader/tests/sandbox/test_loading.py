@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from grader.course.contract import Contract
+from grader.sandbox.connection import MissingName, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
-from grader.sandbox.module import MissingName, RemoteModule
 from grader.sandbox.process import become, load_problem
 from grader.tests.conftest import Learner, Start
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from grader.protocol import codec
-from grader.sandbox.connection import LONG_ID, Connection
-from grader.sandbox.module import RemoteModule
+from grader.sandbox.connection import LONG_ID, Connection, RemoteModule
 from grader.sandbox.record import Name
 from grader.sandbox.recorded import Answers, RecordedChannel, Step, digest_of, joined, with_id
 

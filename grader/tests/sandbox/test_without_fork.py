@@ -31,7 +31,7 @@ class TestWithoutFork:
     @staticmethod
     def run(learner: Learner, call: Callable[[Any], Any]) -> Any:
         connection = learner.process.open(time.monotonic() + 30)
-        from grader.sandbox.module import RemoteModule
+        from grader.sandbox.connection import RemoteModule
 
         try:
             return call(RemoteModule(connection, "small.py"))
@@ -44,7 +44,7 @@ class TestWithoutFork:
         assert self.run(learner, lambda remote: remote.fine(1)) == 2
 
     def test_each_is_fresh_and_tests_may_follow_one_another_in_it(self, learner: Learner) -> None:
-        from grader.sandbox.module import RemoteModule
+        from grader.sandbox.connection import RemoteModule
 
         assert [self.run(learner, lambda remote: remote.count()) for _ in range(2)] == [2, 2]
         first = learner.process.open(time.monotonic() + 30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.judging.messages import packed, unpacked
+from grader.judging.task import packed, unpacked
 from grader.tests.support.verdicts import RIGHT, TEXTBOOK, VERDICT
 from grader.watching.kept import RECORDS
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from grader.isolation import tiers
-from grader.sandbox.module import RemoteModule
+from grader.sandbox.connection import RemoteModule
 from grader.tests.conftest import Learner, Start
 from grader.tests.support.patience import SLACK
 

@@ -47,7 +47,7 @@ class TestLearners:
     def test_it_waits_a_tenth_where_the_function_took_the_whole_time_before(
         self, small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("grader.judging.calls.LEAST_AGAIN", 0.1)
+        monkeypatch.setattr("grader.judging.outcomes.LEAST_AGAIN", 0.1)
         manifest = MANIFEST.replace("call_seconds = 1\n", "call_seconds = 3\n")
         small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
         graded = small_course.grade(changed("return 2 * x", "while True: pass"))

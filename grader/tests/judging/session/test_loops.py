@@ -161,7 +161,7 @@ def test_where_no_loop_takes_the_steps_none_is_named(
     course: SmallCourse, body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "paths" not in body:  # which uses its steps up
-        monkeypatch.setattr("grader.judging.loops.FAR_SECONDS", 1.0)
+        monkeypatch.setattr("grader.judging.session.FAR_SECONDS", 1.0)
     graded = course.grade(module(body))
     assert graded.row("double") in ("timed_out", "over_limit") and not causes(graded)
 

@@ -14,14 +14,13 @@ import msgpack
 import numpy as np
 
 from grader.course.contract import Contract
-from grader.judging.attempt import PHASES, Attempt
 from grader.judging.outcomes import Assessor
+from grader.judging.running import PHASES, Attempt
 from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-from grader.sandbox.connection import Connection
+from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.limits import UsageLimits
-from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import Job
 from grader.sandbox.record import Name
 

@@ -21,10 +21,9 @@ from grader.course.stage import Stage
 from grader.diagnosis.answers import Answers
 from grader.diagnosis.explanation import explained
 from grader.protocol import codec
-from grader.sandbox.connection import Connection
+from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed
 from grader.sandbox.limits import UsageLimits
-from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import load_problem, names_of
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Name

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgpack
 import pytest
 
-from grader.judging.messages import LENGTH, MOST_BYTES, JudgeGone, Messages, TimeIsUp
+from grader.judging.task import LENGTH, MOST_BYTES, JudgeGone, Messages, TimeIsUp
 from grader.outcome import Where
 
 Pair = tuple[Messages, Messages]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.isolation import tier
-from grader.isolation.started import WorkerProcess
+from grader.isolation.workers import WorkerProcess
 
 
 class Ending:

@@ -11,15 +11,15 @@ import pytest
 from grader.errors import GraderFault, IsolationRefused
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
-from grader.judging import bounded as module
 from grader.judging import bounds
-from grader.judging.bounded import Bounded, Bounds, Telling, bounded
-from grader.judging.messages import Messages, SharedStatus
+from grader.judging import judge_process as module
+from grader.judging.judge_process import Bounded, Bounds, Telling, Work, bounded
+from grader.judging.task import Messages, SharedStatus
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="only a fork is bounded")
 
 
-def result(work: module.Work, tmp_path: Path, seconds: float = 60) -> Bounded:
+def result(work: Work, tmp_path: Path, seconds: float = 60) -> Bounded:
     return bounded(work, tiers.LocalWorkerFactory("process", tmp_path), Bounds(150, seconds))
 
 
