@@ -11,8 +11,8 @@ from grader.criterion import CriterionResult as CriterionResult
 from grader.criterion import Failure as Failure
 from grader.criterion import Passes, counts_of
 from grader.outcome import Outcome, Status, Where, the_one
-from grader.submission.source import Problem
-from grader.submission.used import Use
+from grader.submission.parsing import Problem
+from grader.submission.snapshot import Use
 from grader.waiting import Before, Reaches, before, held_up_by
 
 SCHEMA = 3

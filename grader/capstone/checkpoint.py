@@ -24,7 +24,7 @@ from grader.atomic import drafts, write_atomically
 from grader.capstone.flat import KINDS, Array, Misshapen, Unkept, flattened, restored
 from grader.capstone.trainee import TrainingFailed
 from grader.errors import ProgressError
-from grader.submission.used import Use, uses_in
+from grader.submission.snapshot import Use, uses_in
 
 VERSION = 1
 MAX_BYTES = 1 << 30

@@ -188,7 +188,7 @@ def _publish(
 
 def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:
     """Return the verdict of a run that came to nothing; an unforeseen error may quote anything, so it is only named."""
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import Verdict
 
     empty = Verdict(stage.id, stage.title, False, (), no_run(stage, request))

@@ -95,7 +95,7 @@ def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None)
     from grader.classroom.receipt import InvalidReceiptError
     from grader.course.manifest import find_course_root, load_course
     from grader.submission import take
-    from grader.submission.used import whole_digest
+    from grader.submission.snapshot import whole_digest
 
     if submission is None and stage is None:
         return

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from grader.explore.drawing import Drawing
 from grader.outcome import Status, Where
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 Array = NDArray[np.float64]
 PartStatus = Status | Literal["warning"]  # a warning: the numbers are there, but what is always true does not hold

@@ -20,7 +20,8 @@ from grader.judging.task import Death
 from grader.outcome import Where
 from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source
+from grader.submission.parsing import Problem
+from grader.submission.source import check_source
 
 RECORDS = records(vars(model).values(), vars(drawing).values(), [Problem, Where])
 

@@ -15,8 +15,7 @@ from grader.outcome import Call, Outcome
 from grader.sandbox.connection import Connection
 from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import LearnerProcess
-from grader.submission.source import plain_text
-from grader.submission.source.reaching import reaches
+from grader.submission.source import plain_text, reaches
 
 ASKED = ("call", "traced", "op")
 SHARE_AGAIN, LEAST_AGAIN = 0.1, 1.0  # of a call's seconds, and in seconds: for one that took all of its time before

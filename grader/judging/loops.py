@@ -20,8 +20,8 @@ from grader.outcome import Diagnosis, Outcome
 from grader.sandbox.connection import STEPS, Connection
 from grader.sandbox.module import RemoteModule
 from grader.sandbox.process import LearnerProcess
+from grader.submission.loops import Loop, Loops, Span
 from grader.submission.source import plain_text
-from grader.submission.source.loops import Loop, Loops, Span
 
 LONG_LOOP = "long-loop"
 FAR_SECONDS = 10.0  # after which a call is given up whose lines take long: 50 microseconds for each

@@ -22,7 +22,7 @@ from grader.judging.messages import JudgeGone, Messages, TimeIsUp, records, unpa
 from grader.judging.pytest_suite import criterion_of, kind_of
 from grader.judging.task import OVERTIME_SECONDS, SEARCH_SECONDS, Death, Findings, JudgeTask
 from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
 OnTest = Callable[[Outcome], None]

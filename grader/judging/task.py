@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.judging.messages import At
 from grader.outcome import Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 if TYPE_CHECKING:
     from grader.diagnosis.answers import Answers

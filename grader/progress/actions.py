@@ -152,7 +152,7 @@ def _recorded(
 
 def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> Verdict:
     """Return the verdict of a stage whose module cannot be accepted."""
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import decide
 
     absent = isinstance(error, NotHandedIn)

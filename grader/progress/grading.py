@@ -69,7 +69,7 @@ def no_run(stage: Stage, request: GradingRequest) -> Run:
 
 def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
     """Return the verdict of a module that waits for earlier stages: no row of it was graded."""
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import Verdict
 
     problem = Problem("waits", why.message, None, why.hint)

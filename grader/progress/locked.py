@@ -71,7 +71,7 @@ def _first_sentences(text: str) -> str:
 
 def locked_verdict(stage: Stage, request: GradingRequest, why: StageLocked) -> Verdict:
     """Return the verdict of a stage that was not graded because others come first."""
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import Verdict
 
     problem = Problem("locked", why.message, None, why.hint)

@@ -12,7 +12,7 @@ from grader.report.escape import obeyed
 if TYPE_CHECKING:  # `grader status` only dumps
     from grader.criterion import Counts
     from grader.outcome import Gradient, Where
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import CriterionResult, Failure, Verdict
 
 Document = dict[str, Any]

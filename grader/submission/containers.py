@@ -1,23 +1,149 @@
-"""The module in a folder or an archive, also where an archive or a notebook in it holds it, or where it is misnamed.
+"""The module in a folder, an archive or a notebook, also where it lies deeper or is misnamed.
 
-One archive within another is opened, no more; each within its own budget.
-"""
+One archive within another is opened, no more; each within its own budget. Nothing of a notebook is run."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from grader.course.stage import Stage, public_names
 from grader.errors import NotHandedIn, SubmissionError
-from grader.submission import notebook
-from grader.submission.files import MAX_BYTES
-from grader.submission.members import Archive, Member, check_name, read_chosen
-from grader.submission.names import NOTEBOOK, ZIP, is_archive, is_renamed, several, shown
-from grader.submission.tarred import Tar
-from grader.submission.tree import Tree
-from grader.submission.zipped import Zip
+from grader.submission.archives import MAX_DEPTH, MAX_MEMBERS, Archive, Member, Tar, Zip, check_name, read_chosen
+from grader.submission.files import (
+    MAX_BYTES,
+    NOTEBOOK,
+    ZIP,
+    is_archive,
+    is_renamed,
+    kind,
+    printable,
+    read,
+    several,
+    shown,
+)
+
+MAX_NOTEBOOK = 8 << 20  # of a notebook, which holds pictures; as JSON it takes twenty times as much memory at worst
+_SHOWN = 60  # characters of a line
+_STARTS = re.compile(rb"^[ \t]*[%!]", re.MULTILINE)
+_PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun)\b")
+_OWN = re.compile(
+    r"\s*(?:%{1,2}[A-Za-z]|!(?!=)|\?\??\w|[\w.]+\?\??\s*$)"
+)  # a line of IPython's: %magic, !command, ?help
+
+
+def notebook_code(data: bytes, label: str) -> bytes:
+    """Return the code of a notebook; SubmissionError for one that cannot be read, or holds none."""
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+        cells = [_source(cell) for cell in _cells(document) if cell.get("cell_type") == "code"]
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
+        raise SubmissionError(f"{label} is not a notebook that can be read", "Save it again in Jupyter.") from error
+    if not any(cell.strip() for cell in cells):
+        raise SubmissionError(f"{label} is a notebook without code", "Hand in the notebook that holds the functions.")
+    return "\n\n".join(_plain(cell) for cell in cells).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def without_magics(source: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Return a Python file that was exported from a notebook without IPython's lines, and what was left out, in words.
+
+    Only a file that Python cannot read otherwise, and can read then, is changed; all lines keep their place.
+    """
+    if _STARTS.search(source) is None or _reads(source):
+        return source, ()
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return source, ()
+    lines = text.replace("\r\n", "\n").split("\n")
+    changed = [_commented(line, lines[at - 1] if at else "") for at, line in enumerate(lines)]
+    new = "\n".join(changed).encode()
+    if not _reads(new):
+        return source, ()
+    first = next(line.strip() for line, now in zip(lines, changed, strict=True) if line != now)
+    return new, (f"{printable(first[:_SHOWN])} is left out: only IPython understands it",)
+
+
+def _reads(source: bytes) -> bool:
+    """Say whether a text is Python; one that may take long to read is taken for it."""
+    from grader.submission.parsing import Problem, parsed
+    from grader.submission.source import plain_text
+
+    text = plain_text(source)
+    return text is None or not isinstance(parsed(text), Problem)
+
+
+def _cells(document: Any) -> list[dict[str, Any]]:
+    if "cells" in document:
+        return list(document["cells"])
+    return [cell for sheet in document["worksheets"] for cell in sheet["cells"]]  # nbformat 3
+
+
+def _source(cell: dict[str, Any]) -> str:
+    text = cell.get("source", cell.get("input", ""))
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _plain(cell: str) -> str:
+    """Return a cell with each line that is IPython's own as a comment, so that all lines keep their place."""
+    lines = cell.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if first.startswith("%%") and not _PYTHON_CELLS.match(first):  # a cell of another language
+        return "\n".join(f"# {line}" for line in lines)
+    return "\n".join(_commented(line, lines[at - 1] if at else "") for at, line in enumerate(lines))
+
+
+def _commented(line: str, before: str) -> str:
+    goes_on = before.rstrip().endswith((",", "(", "[", "\\"))  # then % is the operator
+    if not _OWN.match(line) or goes_on:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    return f"{indent}pass  # {line.strip()}" if indent else f"# {line}"
+
+
+class Tree:
+    """The files below a folder; label names it in messages. own are the parts below root that may be no link."""
+
+    def __init__(self, root: Path, own: tuple[str, ...], label: str) -> None:
+        self._root, self._own, self._label = root, own, label
+
+    def members(self) -> Sequence[Member]:
+        """Return all files, folders and links below the folder; SubmissionError where there are too many."""
+        found: list[Member] = []
+        waiting: list[tuple[str, ...]] = [()]
+        while waiting:
+            parts = waiting.pop()
+            for entry in self._entries(parts):
+                path = (*parts, entry.name)
+                found_kind = kind(entry.stat(follow_symlinks=False).st_mode)
+                size = entry.stat(follow_symlinks=False).st_size if found_kind == "a file" else 0
+                found.append(Member("/".join(path), found_kind, size, len(found)))
+                if found_kind == "a folder" and len(path) < MAX_DEPTH and not entry.name.startswith("."):
+                    waiting.append(path)
+            if len(found) > MAX_MEMBERS:
+                what = f"{self._label} holds more than {MAX_MEMBERS:,} files and folders"
+                raise SubmissionError(what, "Hand in the module alone.")
+        return found
+
+    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+        """Return the bytes of a member; SubmissionError for a link, or for more than limit bytes."""
+        return read(self._root, (*self._own, *member.parts), f"{self._label}/{member.name}", "", limit)
+
+    def _entries(self, parts: Sequence[str]) -> Sequence[os.DirEntry[str]]:
+        folder = self._root.joinpath(*self._own)
+        if not parts and self._own and folder.is_symlink():
+            raise SubmissionError(f"{self._label} is a link: expected a folder")
+        try:
+            with os.scandir(folder.joinpath(*parts)) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            return []
+
 
 MAX_INNER = 16 << 20  # bytes of an archive within a folder or another archive
 MOST_INNER = 3  # such archives that are opened
@@ -67,7 +193,7 @@ def misnamed_in(stage: Stage, archive: Archive, label: str) -> Found | None:
     found: list[tuple[int, Member, bytes]] = []
     for member in texts[:most_texts]:
         is_notebook = member.name.lower().endswith(NOTEBOOK)
-        if member.size <= (notebook.MAX_BYTES if is_notebook else MAX_BYTES):
+        if member.size <= (MAX_NOTEBOOK if is_notebook else MAX_BYTES):
             source = text_of(member.parts[-1], archive.read(member, max(member.size, 1)), label)
             if count := functions_in(stage, source):
                 found.append((count, member, source))
@@ -89,7 +215,7 @@ def text_of(name: str, data: bytes, label: str) -> bytes:
     if not name.lower().endswith(NOTEBOOK):
         return data
     try:
-        return notebook.code(data, label)
+        return notebook_code(data, label)
     except SubmissionError:
         return b""
 
@@ -132,10 +258,10 @@ def _in_notebook(stage: Stage, archive: Archive, members: Sequence[Member], labe
         raise several(label, [each.name for each in named])
     (member,) = named
     within = f"{label}/{shown(member.name)}"
-    if member.size > notebook.MAX_BYTES:
-        raise SubmissionError(f"{within} has {member.size:,} bytes: at most {notebook.MAX_BYTES:,} are accepted")
+    if member.size > MAX_NOTEBOOK:
+        raise SubmissionError(f"{within} has {member.size:,} bytes: at most {MAX_NOTEBOOK:,} are accepted")
     return Found(
-        member.parts, notebook.code(archive.read(member, notebook.MAX_BYTES), within), (from_cells(member.parts[-1]),)
+        member.parts, notebook_code(archive.read(member, MAX_NOTEBOOK), within), (from_cells(member.parts[-1]),)
     )
 
 

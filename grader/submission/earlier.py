@@ -17,8 +17,7 @@ from grader.course.answers import reference_source
 from grader.course.stage import Stage
 from grader.course.uses import given_text
 from grader.errors import Lacking, SealError, StageWaits
-from grader.submission.snapshot import Snapshot
-from grader.submission.used import Source, Use, UsedModule
+from grader.submission.snapshot import Snapshot, Source, Use, UsedModule
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # the moment from which on what is always lent is lent
 

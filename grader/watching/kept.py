@@ -16,10 +16,10 @@ from typing import Any
 from grader import children, criterion, outcome, verdict
 from grader.course import provenance
 from grader.judging.messages import records, unpacked
-from grader.submission import source, used
+from grader.submission import parsing, snapshot
 from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
 
-RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, source, used)))
+RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, parsing, snapshot)))
 END_SECONDS = 2.0
 CAN_INTERRUPT = os.name == "posix"
 SERVICE = "grader.watching.service"

@@ -28,8 +28,7 @@ from grader.progress.workspace import open_workspace
 from grader.report import feedback
 from grader.stopping import end_in_order
 from grader.submission import take
-from grader.submission.source import check_source, missing_names, plain_text, refused_rows
-from grader.submission.source.reaching import reaches
+from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_rows
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:

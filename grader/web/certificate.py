@@ -22,7 +22,7 @@ from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import Course
 from grader.progress.state import Progress
 from grader.submission import take
-from grader.submission.used import Use, uses_in
+from grader.submission.snapshot import Use, uses_in
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.gradebook.intake.spreadsheet import Line, moment, read
 from grader.gradebook.records import Member
 from grader.report.spreadsheet import csv_text
-from grader.submission.names import folded, printable, shown
+from grader.submission.files import folded, printable, shown
 
 FILE = "class.csv"
 SHOWN = 20  # mistakes at most

@@ -19,7 +19,7 @@ from grader.criterion import PASSES
 from grader.errors import CourseError, UsageError
 from grader.gradebook.worth.policy import LEND, PARTIAL, WHICH, Policy, StagePolicy
 from grader.outcome import KINDS
-from grader.submission.names import printable
+from grader.submission.files import printable
 
 FILE = "class.toml"
 SCHEMA = 1

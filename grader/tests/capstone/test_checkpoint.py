@@ -18,7 +18,7 @@ import pytest
 
 from grader.capstone.checkpoint import Checkpoint, Checkpoints, Damaged
 from grader.errors import ProgressError
-from grader.submission.used import Use
+from grader.submission.snapshot import Use
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 REACHED = Checkpoint(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grader.criterion import KindCount
 from grader.outcome import Diagnosis, Where
 from grader.report.graded import Report, Scene
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 LABEL = "stages/s15_attention/attention.py"

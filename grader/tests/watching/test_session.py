@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import ProgressError, StageLocked, UsageError
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.watching.events import Counted, Decided, Explored, Failed, Glimpsed, Judged, Saved

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.criterion import KindCount
 from grader.report.terminal.layout import Look
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Verdict

@@ -15,7 +15,7 @@ from grader.course.manifest import load_course
 from grader.course.provenance import Provenance
 from grader.progress.workspace import open_workspace
 from grader.submission import take
-from grader.submission.used import Use
+from grader.submission.snapshot import Use
 from grader.tests.support.command import NUMBERS, Place
 from grader.web.certificate import (
     BEGIN,

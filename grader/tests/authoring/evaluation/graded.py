@@ -11,7 +11,7 @@ from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage
 from grader.criterion import CriterionResult, Failure, KindCount
 from grader.outcome import Diagnosis, Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import Run, Verdict
 
 HINTS = ("a", "b", "c")

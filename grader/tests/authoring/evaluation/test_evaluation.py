@@ -10,7 +10,7 @@ from grader.authoring import evaluation
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Tally
 from grader.outcome import Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.authoring.evaluation.graded import BARE, FAILURE, HIDDEN, STAGE, result, row, verdict
 from grader.verdict import Verdict
 

@@ -13,7 +13,7 @@ from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
 from grader.diagnosis.obvious import NOTHING
 from grader.outcome import Diagnosis, Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.authoring.evaluation.graded import (
     BARE,
     DIAGNOSIS,

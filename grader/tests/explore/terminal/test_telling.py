@@ -13,7 +13,7 @@ from grader.explore.terminal.heatmap import View
 from grader.explore.terminal.telling import exploration_lines
 from grader.outcome import Where
 from grader.report.terminal.layout import Look
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.explore.terminal.maps import attention, both, plain
 
 RAN = Ran("attention.py", "0" * 64, "process", None, None)

@@ -9,7 +9,7 @@ import pytest
 from grader.outcome import Status
 from grader.report.terminal.checklist import Style, checklist_lines, found_lines, summary_lines, verdict_lines
 from grader.report.terminal.layout import MARKS, Look, heading, paragraph, row, side_by_side
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.report.terminal.made import (
     DIAGNOSIS,
     FAILED,

@@ -14,7 +14,7 @@ from grader.report.terminal import screen
 from grader.report.terminal.checklist import Style, summary_lines, verdict_lines
 from grader.report.terminal.layout import Look, paragraph, printable, with_place
 from grader.report.terminal.screen import Ticker, is_ascii
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.report.terminal.made import FAILURE, RUN, VERDICT, failing, shown, text_of
 from grader.verdict import Verdict
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.outcome import SEARCH, Gradient
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Failure

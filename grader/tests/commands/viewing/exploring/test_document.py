@@ -12,7 +12,7 @@ import pytest
 from grader.explore.document import _drawing, exploration_document
 from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.commands.viewing.exploring.typed import PLAIN, SCHEMA, Grader
 from grader.tests.explore.terminal.test_gallery import ALL, BLANKS, GRAPHS
 

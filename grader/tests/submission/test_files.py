@@ -1,4 +1,4 @@
-"""What is shown of a learner's file names, and which of them some file systems take for one."""
+"""Names of files as they are shown and compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.stage import Stage
-from grader.submission.names import expected, folded, is_renamed, places, printable, shown, suggestion
+from grader.submission.files import expected, folded, is_renamed, places, printable, shown, suggestion
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention", "attention.py", (), ())
 

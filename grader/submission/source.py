@@ -1,38 +1,37 @@
-"""What can be said about a learner's module from its text alone: does it read, what does it import, what is forbidden.
+"""Checks of a module by its text alone: does it read, what does it import, what is forbidden.
 
-Everything here looks at the syntax tree; nothing is run. What stands under `if __name__ == "__main__":` is left alone,
-because it never runs when a stage is checked: that is the place for trying things out and for plots.
+Everything here looks at the syntax tree; nothing is run. What stands under `if __name__ == "__main__":` is left
+alone, because it never runs when a stage is checked: that is the place for trying things out and for plots.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from grader.course.stage import Stage, public_names
 from grader.submission import Snapshot
-from grader.submission.source.apart import look_apart
-from grader.submission.source.forbidden import ARRAY_METHODS
-from grader.submission.source.imports import import_problem, only_imports, root, stand_ins, told_of
-from grader.submission.source.looking import look
-from grader.submission.source.parsing import is_python, parsed, without_main_block
-from grader.submission.source.plain import is_plain
-from grader.submission.source.problem import Problem, Reading
-from grader.submission.source.text import decoded, quick_to_decode
-
-__all__ = [
-    "ARRAY_METHODS",
-    "Problem",
-    "Reading",
-    "check_loading",
-    "check_source",
-    "defined_names",
-    "missing_names",
-    "plain_text",
-    "refused_rows",
-    "told_of",
-]
+from grader.submission.forbidden import key_of, reached
+from grader.submission.parsing import (
+    Problem,
+    Reading,
+    bound_names,
+    decoded,
+    is_python,
+    parsed,
+    quick_to_decode,
+    without_main_block,
+)
+from grader.submission.reading import (
+    import_problem,
+    is_plain,
+    laid_out,
+    look,
+    look_apart,
+    only_imports,
+    stand_ins,
+)
 
 
 def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
@@ -109,14 +108,48 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     """Names that a statement binds around it; the inside of a function, class or comprehension is its own."""
     queue: list[ast.AST] = [statement]
     while queue:
-        match node := queue.pop():
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                yield from (alias.asname or root(alias.name) for alias in aliases)
-            case ast.Name(id=name, ctx=ast.Store()):
-                yield name
-            case ast.AnnAssign(value=None) | ast.comprehension():
-                continue
-            case _:
-                queue.extend(ast.iter_child_nodes(node))
+        node = queue.pop()
+        if names := bound_names(node):
+            yield from names
+        elif not isinstance(node, ast.comprehension) and not (isinstance(node, ast.AnnAssign) and node.value is None):
+            queue.extend(ast.iter_child_nodes(node))
+
+
+def reaches(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
+    """Return for each function of the checklist the others that it mentions, or that what it mentions does.
+
+    text is None where the module's is not one that Python reads at once: then nothing is known, and no function leads
+    to any other.
+    """
+    return {} if text is None else _reaches(_names(stage), text)
+
+
+def helpers(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
+    """Return for each function of the checklist those that it leads to and that are the module's own; text as above."""
+    return {} if text is None else _helpers(_names(stage), text)
+
+
+def _names(stage: Stage) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+
+
+@lru_cache(8)
+def _reaches(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
+    if isinstance(layout := laid_out(text), Problem):
+        return {}
+    keys = {name: key_of(layout, name) for name in names}
+    leading = {name: reached(layout, [key]) for name, key in keys.items() if key in layout.owners}
+    return {
+        name: frozenset(other for other in leading if keys[other] != keys[name] and keys[name] in leading[other])
+        for name in names
+    }
+
+
+@lru_cache(8)
+def _helpers(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
+    """Return for each name what it leads to and is not among the names; asked for where a test failed alone."""
+    if isinstance(layout := laid_out(text), Problem):
+        return {}
+    known = {name.partition(".")[0] for name in names}
+    leading = {key: reached(layout, [key]) for key in layout.owners if key.isidentifier() and key not in known}
+    return {name: frozenset(key for key in leading if key_of(layout, name) in leading[key]) for name in names}

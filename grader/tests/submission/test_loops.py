@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from grader.submission.source.loops import Loops, Span, unchanged
+from grader.submission.loops import Loops, Span, unchanged
 
 TEXT = """\
 def search(x):
