@@ -18,7 +18,7 @@ from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
 from grader.garbage import uncollected
 from grader.parsing import is_help, is_refusal, refusal
-from grader.report.terminal.streams import prepare, unwritten
+from grader.report.terminal.screen import prepare, unwritten
 from grader.stopping import STOPPED, stopped
 
 EPILOG = (

@@ -106,14 +106,14 @@ def _chosen(course: Course, names: list[str] | None, since: str | None) -> Seque
 
 def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:
     from grader.report.document import dumps
-    from grader.report.terminal import naming, proof, screen
+    from grader.report.terminal import proof, screen
 
     if as_json:
         document = proof.proof_document(proofs, seeds, __version__)
-        screen.write(dumps(document | ({"naming": [*map(naming.naming_document, found)]} if found else {})))
+        screen.write(dumps(document | ({"naming": [*map(proof.naming_document, found)]} if found else {})))
     else:
         screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
-        screen.show(naming.naming_lines(found, screen.look()) if found else [])
+        screen.show(proof.naming_lines(found, screen.look()) if found else [])
         screen.say(proof.summary(proofs))
 
 

@@ -219,8 +219,7 @@ def _give_up(
     from grader.atomic import expect_new, write_new
     from grader.progress import seen
     from grader.progress.naming import stage_and_row
-    from grader.report.beside import seen_document
-    from grader.report.document import dumps
+    from grader.report.document import dumps, seen_document
     from grader.report.terminal.screen import say, write
 
     if compare is not None or (json and output is not None):
@@ -263,8 +262,7 @@ def _is_sure(stage: Stage, row: Criterion) -> bool:
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
     """Show the reference beside the learner's own module."""
     from grader.progress.beside.comparison import compared
-    from grader.report.beside import solution_document
-    from grader.report.document import dumps
+    from grader.report.document import dumps, solution_document
     from grader.report.terminal.beside import comparison_lines
     from grader.report.terminal.screen import look, show, ticking, write
 

@@ -65,10 +65,10 @@ def known_tier(name: str) -> str:
 
 
 def _format_names(incomplete: str) -> list[str]:
-    from grader.report.formats import RENDER
+    from grader.report.formats import CHECKS
 
     before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in RENDER if name.startswith(last)]
+    return [f"{before}{comma}{name}" for name in CHECKS if name.startswith(last)]
 
 
 _STAGE_HELP = "Its id, its number, its topic, or a path into its folder"

@@ -18,7 +18,7 @@ from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.gradebook.intake.spreadsheet import Line, moment, read
 from grader.gradebook.records import Member
-from grader.report.spreadsheet import csv_text
+from grader.report.escape import csv_text
 from grader.submission.files import folded, printable, shown
 
 FILE = "class.csv"

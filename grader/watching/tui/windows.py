@@ -9,8 +9,7 @@ from rich.text import Text
 
 from grader.progress.hints import Hint
 from grader.report.terminal.beside import comparison_lines
-from grader.report.terminal.layout import Look
-from grader.report.terminal.letters import in_ascii
+from grader.report.terminal.layout import Look, in_ascii
 from grader.report.terminal.overview import hint_title, hint_told
 from grader.report.terminal.pages import Page
 from grader.watching import telling

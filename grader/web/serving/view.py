@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.outcome import Gradient
-from grader.report.terminal.checklist import FAULT, Style, evidence, no_cause, told
-from grader.report.terminal.gradients import gradient_lines
+from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure

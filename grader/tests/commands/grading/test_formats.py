@@ -13,6 +13,7 @@ import pytest
 from junitparser import JUnitXml
 
 from grader.tests.commands.grading.typed import ARGUMENTS, EVIL, RIGHT, WRONG, Command
+from grader.tests.support.packages import installed
 from grader.tests.support.places import HOUSE
 from grader.tests.support.verdicts import obeyed_by_a_runner
 
@@ -116,3 +117,10 @@ def test_all_stages_stand_in_one_report(command: Command) -> None:
     assert command("--all", "--isolation", "process", "--format", f"junit={file}") == 1
     assert [suite.name for suite in JUnitXml.fromstring(file.read_bytes())] == ["s90 · Small things"]
     assert "All stages" in command.out
+
+
+def test_a_format_of_an_installed_package_is_written_like_any_other(command: Command, tmp_path: Path) -> None:
+    installed(tmp_path, command.context, "grader.formats", "words")
+    command.small.write_text(RIGHT, encoding="utf-8")
+    assert command(*ARGUMENTS, "--format", f"words={tmp_path / 'words'},json") == 0
+    assert (tmp_path / "words").read_text("utf-8") == "s90: 1 of 1 criterion\n"

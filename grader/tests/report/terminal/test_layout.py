@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.report.terminal.letters import in_ascii, products
+from grader.report.terminal.layout import in_ascii, products
 from grader.tests.support.places import ROOT
 
 
