@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from grader.course.answers import hidden_folder
-from grader.course.manifest import read_toml
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
-from grader.course.table import Table
+from grader.course.table import Table, read_toml
 from grader.errors import CourseError
 
 FILE = "equivalent.toml"

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from grader.authoring.new import TITLE, new_stage
-from grader.course.root import read_settings
+from grader.course.settings import read_settings
 from grader.course.stage import Course
 from grader.errors import UsageError
 from grader.setup import installed

@@ -15,9 +15,9 @@ import numpy as np
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.authoring.estimate import estimate
 from grader.course.answers import PATCHES, WRITTEN, hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
-from grader.course.uses import serving_stage
 from grader.errors import CourseError
 from grader.progress import steps
 from grader.submission import Snapshot

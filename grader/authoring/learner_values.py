@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from grader.authoring.claims import Shortfall, test_files, test_place
-from grader.course.contract import Contract
-from grader.course.stage import Stage
+from grader.course.stage import Contract, Stage
 
 LEARNER = "learner"
 Kind = Literal["", "value", "object", "dict", "plain"]  # "": not the learner's; "object": its class lists operators

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from grader.course.answers import module_from
-from grader.course.data import named
+from grader.course.provided import named
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds, plugin

@@ -10,9 +10,9 @@ from string import Template
 from typing import Any
 
 from grader import __version__
-from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
+from grader.course.table import read_toml
 from grader.errors import CourseError
 from grader.setup import installed
 from grader.setup.wheel import source_of, wheel_path

@@ -17,11 +17,9 @@ from grader.classroom.leaks import leaks
 from grader.classroom.pages import linked
 from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
-from grader.course.data import FOLDER, data_beside
-from grader.course.sealed import SHIPPED_KEY
-from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
-from grader.course.sealed.keys import SealKey, new_key
+from grader.course.bundle import NONCE_BYTES, Content, Label, SealKey, new_key, seal
+from grader.course.provided import FOLDER, data_beside
+from grader.course.sealed import RECORD, SHIPPED_KEY, Record, digest, record_text
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError

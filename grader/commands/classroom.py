@@ -96,8 +96,9 @@ def release(
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
     from grader.classroom.release import Plan, whole
     from grader.classroom.release import release as build
-    from grader.course.manifest import find_course_root, load_course
-    from grader.course.sealed.keys import read_key
+    from grader.course.bundle import read_key
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal.screen import counting
 
     _expect_one(key_file, self_paced)
@@ -153,7 +154,7 @@ def new(
 ) -> None:
     """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
     from grader.classroom.signing import new_signing_key
-    from grader.course.sealed.keys import new_key, write_private
+    from grader.course.bundle import new_key, write_private
     from grader.report.terminal.screen import say, write
 
     private, public = new_signing_key()

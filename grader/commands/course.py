@@ -77,7 +77,8 @@ def verify(
     from grader.authoring.naming import measured
     from grader.authoring.verify import Plan
     from grader.authoring.verify import verify as prove
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal import screen
 
     found = load_course(find_course_root(Path.cwd()))
@@ -128,7 +129,8 @@ def new(
 ) -> None:
     """Make a stage's folder and its hidden mirror, around one example row."""
     from grader.authoring.new import new_stage
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
@@ -167,7 +169,8 @@ def stub(
     from grader.atomic import write_atomically
     from grader.authoring.estimate import timed_readme
     from grader.course.answers import reference_source
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.course.stub import stub_of
     from grader.progress.store import backup
     from grader.report.terminal.screen import say, write

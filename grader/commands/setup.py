@@ -67,7 +67,7 @@ def update(
     """
     from datetime import UTC, datetime
 
-    from grader.course.manifest import find_course_root
+    from grader.course.settings import find_course_root
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.report.terminal.words import count

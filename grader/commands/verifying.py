@@ -79,7 +79,8 @@ def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None,
         return []
     found = verified(document, key)
     if submission is not None or stage is not None:
-        from grader.course.manifest import find_course_root, load_course
+        from grader.course.manifest import load_course
+        from grader.course.settings import find_course_root
 
         expect_of(found, load_course(find_course_root(Path.cwd())), submission, stage)
     stages = len(found.stages)
@@ -93,7 +94,8 @@ def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None,
 def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
     """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
     from grader.classroom.receipt import InvalidReceiptError
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.submission import take
     from grader.submission.snapshot import whole_digest
 

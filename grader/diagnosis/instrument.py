@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads, statements
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Sample, sample_of

@@ -12,8 +12,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.course.manifest import find_course_root, load_course
+from grader.course.manifest import load_course
 from grader.course.sealed import is_copy, is_sealed, opened, public_only, public_tests
+from grader.course.settings import find_course_root
 from grader.course.stage import Course, Stage, public_names
 from grader.doctor.outlines import outlines
 from grader.errors import CourseError, GraderError

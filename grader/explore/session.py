@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from grader.course.data import data_files
+from grader.course.provided import data_files
 from grader.course.stage import Course, Stage
 from grader.explore import drawing, model
 from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, Step, StepResult

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import pytest
 
-from grader.course.data import named
+from grader.course.provided import named
 from grader.course.stage import public_names
 from grader.judging import plugin
 from grader.judging.pytest_suite import Suite

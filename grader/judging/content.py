@@ -18,9 +18,9 @@ from grader.course.answers import (
     reference_source,
     stub_source,
 )
-from grader.course.data import data_files
+from grader.course.bundle import Content
+from grader.course.provided import data_files
 from grader.course.sealed import public_only
-from grader.course.sealed.bundle import Content
 from grader.course.stage import Stage
 from grader.garbage import uncollected
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grader.course.answers import reference_source, stub_source
-from grader.course.excerpt import excerpt_of
 from grader.course.sealed import public_only
 from grader.course.stage import Criterion, Stage
+from grader.course.stub import excerpt_of
 from grader.errors import CourseError, SealError, StageLocked
 from grader.progress.actions import Workspace
 from grader.progress.hints import hints_left

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.course import sealed
 from grader.course.manifest import load_course
-from grader.course.root import find_course_root
+from grader.course.settings import find_course_root
 from grader.course.stage import Course, Feedback, Stage
 from grader.progress.store import Store
 

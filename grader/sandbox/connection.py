@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from grader.course.contract import NO_CONTRACT, Contract
+from grader.course.stage import NO_CONTRACT, Contract
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed

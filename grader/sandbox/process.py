@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.settings import UNSAID
-from grader.course.stage import Stage
+from grader.course.stage import NO_CONTRACT, Contract, Stage
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.isolation.workers import Workers

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader import __version__
-from grader.course.sealed.copy import RECORD, Record, parsed_record, read_record
-from grader.course.versions import is_newer
+from grader.course.sealed import RECORD, Record, is_newer, parsed_record, read_record
 from grader.errors import CourseError, UsageError
 
 ARCHIVE = "self_paced.zip"

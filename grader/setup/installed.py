@@ -8,8 +8,8 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
-from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT
+from grader.course.table import read_toml
 from grader.errors import CourseError
 
 OF_AN_EXTRA = re.compile(r"(?P<need>[^;]+?)\s*;\s*(?:\((?P<marker>.+)\) and )?extra == ['\"](?P<extra>[\w.-]+)['\"]")

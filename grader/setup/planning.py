@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from grader.course.sealed.copy import RECORD, Record, digest
+from grader.course.sealed import RECORD, Record, digest
 from grader.setup.edition import Edition
 
 Action = Literal["add", "replace", "merge", "beside", "remove", "keep"]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from grader.course.sealed.copy import RECORD, Record, read_record
-from grader.course.versions import is_newer
+from grader.course.sealed import RECORD, Record, is_newer, read_record
 from grader.errors import UsageError
 from grader.setup.edition import Edition
 from grader.setup.files import backup_folder, read, remove, write

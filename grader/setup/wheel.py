@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT
+from grader.course.table import read_toml
 from grader.setup import edition, installed
 from grader.setup.edition import ARCHIVE, packed
 

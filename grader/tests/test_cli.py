@@ -180,7 +180,7 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
 SHOWS_NOTHING = (  # what neither shows where a learner stands nor reads it
     "importlib.metadata", "zipfile", "html", "rich.markdown", "pygments", "typer.rich_utils",
     "grader.doctor", "grader.judging", "grader.outcome", "grader.report.document", "grader.setup.updating",
-    "grader.submission.git", "grader.submission.source", "grader.course.answers", "grader.course.sealed.bundle",
+    "grader.submission.git", "grader.submission.source", "grader.course.answers", "grader.course.bundle",
     "grader.verdict",
 )  # fmt: skip
 LISTS_ONLY = (

@@ -184,7 +184,7 @@ def test_only_pictures_need_matplotlib() -> None:
 
 
 def test_only_one_module_reads_toml() -> None:
-    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.root"]
+    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.table"]
 
 
 def loaded(module: str) -> set[str]:

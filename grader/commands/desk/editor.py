@@ -25,7 +25,7 @@ def editor(
     from datetime import UTC, datetime
 
     from grader.calling import here
-    from grader.course.manifest import find_course_root
+    from grader.course.settings import find_course_root
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.setup.editors import editor_settings, write_settings

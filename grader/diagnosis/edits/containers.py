@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in, written
 from grader.diagnosis.edits.statements import CHANGING, body_of, place_of
 from grader.diagnosis.module_text import called, loaded, root_name, stored

@@ -7,7 +7,7 @@ import builtins
 import difflib
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import BUILT_IN, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
 from grader.diagnosis.module_text import called, parameters, root_name
 from grader.diagnosis.trees import walk

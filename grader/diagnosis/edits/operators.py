@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {

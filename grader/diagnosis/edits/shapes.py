@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import permutations
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
     RARE,

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
     RARE,

@@ -8,9 +8,8 @@ import textwrap
 import pytest
 
 from grader.authoring.learner_values import unplain_uses, uses
-from grader.course.contract import Contract
 from grader.course.manifest import load_course
-from grader.course.stage import Stage
+from grader.course.stage import Contract, Stage
 from grader.tests.support.places import ROOT
 
 CONTRACT = Contract(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
+from grader.course.sealed import RECORD, Record, digest, record_text
 from grader.setup.edition import Edition
 from grader.setup.updating import Update, update
 

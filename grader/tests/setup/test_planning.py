@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.sealed.copy import read_record
+from grader.course.sealed import read_record
 from grader.setup.planning import modules
 from grader.tests.setup.editions import (
     FILES,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
-from grader.course.sealed.copy import read_record
+from grader.course.sealed import read_record
 from grader.errors import CourseError, UsageError
 from grader.progress.store import Store
 from grader.setup import files, updating

@@ -11,9 +11,8 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.manifest import read_toml
-from grader.course.patches import KEBAB, Edit, patch_in
-from grader.course.table import Table
+from grader.course.answers import KEBAB, Edit, patch_in
+from grader.course.table import Table, read_toml
 from grader.errors import GraderError
 
 FOLDER = Path(__file__).parent

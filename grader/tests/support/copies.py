@@ -8,10 +8,9 @@ from pathlib import Path
 
 from grader import __version__
 from grader.classroom.release import sealed
+from grader.course.bundle import SealKey
 from grader.course.manifest import load_course
-from grader.course.sealed import SHIPPED_KEY
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
-from grader.course.sealed.keys import SealKey
+from grader.course.sealed import RECORD, SHIPPED_KEY, Record, digest, record_text
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.tests.support.good_stage import SOLUTION, write_stage
