@@ -1,4 +1,4 @@
-"""How many wrong modules are named rightly: mutants of a second solution, graded as a learner's would be.
+"""The share of wrong modules that are named rightly: mutants of a second solution, graded as a learner's would be.
 
 The second solution is an alternative of the stage, and the diagnosis does not see it. So what is measured is what a
 learner gets whose module is written in another way: where the diagnosis knows the reference alone, where it knows the
@@ -7,20 +7,97 @@ other alternatives too, and where it has their values alone, as a class's pool g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from grader.authoring import cases, proof
-from grader.authoring.changed_lines import Change, change_of, replaced_by
-from grader.course.mutants import Mutant, mutants, plain
+from grader.course.answers import load_mistakes, reference_source
+from grader.course.mutants import BODIES, Mutant, mutants, plain, reach
 from grader.course.stage import Course, Stage
 from grader.criterion import CriterionResult
 from grader.diagnosis.likeness import most_alike
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import Diagnosis
 from grader.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Change:
+    """The lines of a wrong module that differ, and the names by which their functions may be told."""
+
+    lines: frozenset[int]
+    functions: frozenset[str]
+
+
+def change_of(right: str, wrong: str, stage: Stage) -> Change:
+    """Return where a wrong module differs from a right one of a stage.
+
+    A line stands for its whole statement, of a compound one for its head. Of what was taken out the lines before and
+    after it stand. Beside a function its class may be told and, of a helper that no row names, what calls it.
+    """
+    differing = _differing(right.splitlines(), wrong.splitlines())
+    lines = set(differing)
+    functions: set[str] = set()
+    for first, last, function in _statements(ast.parse(wrong), ""):
+        if differing & set(range(first, last + 1)):
+            lines |= set(range(first, last + 1))
+            functions |= {function} if function else set()
+    return Change(frozenset(lines), frozenset(name for each in functions for name in _names_of(each, wrong, stage)))
+
+
+def _differing(right: list[str], wrong: list[str]) -> set[int]:
+    found: set[int] = set()
+    for kind, _, _, first, last in SequenceMatcher(None, right, wrong, autojunk=False).get_opcodes():
+        if kind == "delete":
+            found |= {first, first + 1}
+        elif kind != "equal":
+            found |= set(range(first + 1, last + 1))
+    return found
+
+
+def _statements(node: ast.AST, function: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the first and the last line of each statement or head, and the function that it stands in."""
+    for name in BODIES:
+        for each in getattr(node, name, ()):
+            inner = function
+            if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inner = f"{function}.{each.name}" if function else each.name
+            bodies = [part for other in BODIES for part in getattr(each, other, ())]
+            first = getattr(each, "lineno", 0)
+            last = getattr(bodies[0], "lineno", first + 1) - 1 if bodies else each.end_lineno
+            if first:
+                yield first, max(first, last), inner
+            yield from _statements(each, inner)
+
+
+def _names_of(function: str, text: str, stage: Stage) -> set[str]:
+    parts = function.split(".")
+    names = {".".join(parts[: place + 1]) for place in range(len(parts))} | {function.removesuffix(".__init__")}
+    return names | _callers(names, function, text, stage)
+
+
+def replaced_by(stage: Stage) -> dict[str, frozenset[str]]:
+    """Return by id what each known mistake replaces; of a helper that no row names, what calls it in the reference."""
+    text = reference_source(stage)
+    names = {each.id: each.replaces for each in load_mistakes(stage)}
+    return {
+        id: frozenset({name} | _callers({name, name.partition(".")[0]}, name, text, stage))
+        for id, name in names.items()
+    }
+
+
+def _callers(names: set[str], function: str, text: str, stage: Stage) -> set[str]:
+    """Return the functions of rows that come to use one; none where a row names it."""
+    rows = {name for row in stage.criteria for name in row.functions}
+    if names & rows:
+        return set()
+    reached = reach(text)
+    return {name for name in rows if function.partition(".")[0] in reached(name)}
+
 
 SEED = 1000
 REFERENCE, ALTERNATIVES, POOL = WAYS = ("reference", "alternatives", "pool")

@@ -15,8 +15,7 @@ from typing import Any
 
 from grader import children
 from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, Case, Planned, Result, alternative_files
-from grader.authoring.mutants import MutantRunner
-from grader.authoring.trusted_runs import Mutant
+from grader.authoring.trusted_runs import Mutant, MutantRunner
 from grader.course.answers import reference_source
 from grader.course.import_guard import GUARD
 from grader.course.stage import Course, Stage

@@ -62,7 +62,7 @@ def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None
     files, key = contents(course, plan, wheel)
     expect_sound(course, engine | {name: data for name, data in files.items() if name not in wheel}, key)
     if plan.proven:
-        from grader.authoring.soundness import expect_sound_stages  # needs pytest, which a build of the package lacks
+        from grader.authoring.verify import expect_sound_stages  # needs pytest, which a build of the package lacks
 
         expect_sound_stages(course, plan.stages, on_result)
     if plan.key is None:

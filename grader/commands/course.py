@@ -93,7 +93,7 @@ def verify(
 
 def _chosen(course: Course, names: list[str] | None, since: str | None) -> Sequence[Stage]:
     """Return the stages that are named, or that differ from a commit; all where neither is said."""
-    from grader.authoring.touched import is_none, touched
+    from grader.authoring.verify import is_none, touched
     from grader.report.terminal.screen import say
 
     if names and since:
@@ -149,7 +149,7 @@ def init(
     title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
 ) -> None:
     """Make a new course: pyproject.toml, one example stage with its hidden mirror, and a workflow for CI."""
-    from grader.authoring.beginning import new_course
+    from grader.authoring.new import new_course
     from grader.report.terminal.screen import say, write
 
     files = new_course(folder, title)
@@ -167,7 +167,7 @@ def stub(
 ) -> None:
     """Make the stub of a stage, or of every stage, from its solution, and write how long its README's steps take."""
     from grader.atomic import write_atomically
-    from grader.authoring.estimate import timed_readme
+    from grader.authoring.claims import timed_readme
     from grader.course.answers import reference_source
     from grader.course.manifest import load_course
     from grader.course.settings import find_course_root

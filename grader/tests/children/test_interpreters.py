@@ -10,7 +10,7 @@ from grader.tests.support.places import HOUSE
 from grader.tests.test_flow import modules, own_name
 
 OTHERS = {  # what else starts processes, and which
-    "authoring.touched": "git",
+    "authoring.verify": "git",
     "children": "every interpreter",
     "classroom.pull": "git",
     "course.provenance": "git",

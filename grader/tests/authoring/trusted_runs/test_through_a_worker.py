@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.mutants import MutantRunner
-from grader.authoring.trusted_runs import Mutant
+from grader.authoring.trusted_runs import Mutant, MutantRunner
 from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
@@ -112,15 +111,15 @@ def test_what_one_form_leaves_behind_is_not_there_for_the_next(first_failure: Hu
 
 @pytest.mark.skipif(not tiers.FORKS, reason="where no judge can be forked, each form has its own anyway")
 def test_one_that_ends_the_judge_is_hunted_alone(first_failure: Hunt, monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.authoring import mutants as first_failures
+    from grader.authoring import trusted_runs as first_failures
 
     def ending(charge: Any, mutant: Mutant, *rest: Any) -> Outcome | None:
         if "/ 3" in mutant.source:
             raise MemoryError
         return whole(charge, mutant, *rest)
 
-    whole = first_failures._caught
-    monkeypatch.setattr(first_failures, "_caught", ending)
+    whole = first_failures._caught_through_worker
+    monkeypatch.setattr(first_failures, "_caught_through_worker", ending)
     assert ends(first_failure(COLUMNS, THIRD, SOLUTION)) == [("total", "failed"), ("half", "failed"), None]
 
 

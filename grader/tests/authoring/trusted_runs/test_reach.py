@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.authoring.mutants import MutantRunner
-from grader.authoring.trusted_runs import Reached
+from grader.authoring.trusted_runs import MutantRunner, Reached
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import HIDDEN, SOLUTION, write_stage
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.authoring import mutants as first_failures
-from grader.authoring.mutants import MutantRunner, caught
-from grader.authoring.trusted_runs import Mutant
+from grader.authoring import trusted_runs as first_failures
+from grader.authoring.trusted_runs import Mutant, MutantRunner, caught_through_worker
 from grader.isolation import tiers
 from grader.judging.grading import Options
 from grader.judging.task import JudgeTask
@@ -36,7 +35,7 @@ def charged(small_course: SmallCourse) -> Iterator[tuple[JudgeTask, tiers.LocalW
 
 def test_all_forms_are_told_of(charged: tuple[JudgeTask, tiers.LocalWorkerFactory]) -> None:
     task, own = charged
-    found = caught(task, [RIGHT, THIRD, RIGHT], own)
+    found = caught_through_worker(task, [RIGHT, THIRD, RIGHT], own)
     assert [each and (each.test, each.status) for each in found] == [
         None,
         ("test_small.py::test_half_of_two", "failed"),
@@ -53,14 +52,14 @@ def test_the_list_ends_before_the_form_that_ends_the_judge(
             raise error
         return whole(task, mutant, *rest)
 
-    whole = first_failures._caught
-    monkeypatch.setattr(first_failures, "_caught", ending)
+    whole = first_failures._caught_through_worker
+    monkeypatch.setattr(first_failures, "_caught_through_worker", ending)
     task, own = charged
-    assert caught(task, [RIGHT, THIRD, RIGHT], own) == [None]
+    assert caught_through_worker(task, [RIGHT, THIRD, RIGHT], own) == [None]
 
 
 def test_tests_that_the_suite_lacks_are_left_out(charged: tuple[JudgeTask, tiers.LocalWorkerFactory]) -> None:
     task, own = charged
     known = "test_small.py::test_half_of_two"
-    (found,) = caught(task, [Mutant(THIRD.source, ("test_small.py::test_of_old", known))], own)
+    (found,) = caught_through_worker(task, [Mutant(THIRD.source, ("test_small.py::test_of_old", known))], own)
     assert found is not None and found.test == known

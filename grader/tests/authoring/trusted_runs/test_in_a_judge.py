@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.authoring.mutants import MutantRunner
-from grader.authoring.trusted_runs import Mutant
+from grader.authoring.trusted_runs import Mutant, MutantRunner
 from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
