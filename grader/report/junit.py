@@ -20,7 +20,7 @@ from grader.verdict import CriterionResult, Verdict
 
 
 @dataclass(frozen=True)
-class Case:
+class TestCase:
     """A test case; kind names the element that says with message, type and text what is wrong, if anything is."""
 
     classname: str
@@ -34,23 +34,23 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Suite:
+class TestSuite:
     """Test cases, how long they took, when they began, and what else is known of them."""
 
     name: str
-    cases: Sequence[Case]
+    cases: Sequence[TestCase]
     seconds: float = 0.0
     began: datetime | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
-def document(name: str, suites: Iterable[Suite]) -> str:
+def document(name: str, suites: Iterable[TestSuite]) -> str:
     """Return suites as a document; times are in seconds, and moments in UTC, as the form has no place for a zone."""
     inner = _element("testsuites", {"name": name}, map(_suite, suites))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{inner}\n'
 
 
-def _suite(suite: Suite) -> str:
+def _suite(suite: TestSuite) -> str:
     attributes = {
         "name": suite.name,
         "tests": len(suite.cases),
@@ -66,7 +66,7 @@ def _suite(suite: Suite) -> str:
     )
 
 
-def _case(case: Case) -> str:
+def _case(case: TestCase) -> str:
     inner = (
         [_element(case.kind, {"message": case.message, "type": case.type}, [markup(case.text)])] if case.kind else []
     )
@@ -86,25 +86,25 @@ def junit(report: Report, scene: Scene) -> str:
     """Return the document of a run."""
     suites = [_stage(verdict) for verdict in report.verdicts]
     if (why := unmarked(report)) is not None:
-        suites.append(Suite("grader", [Case("grader", "grader", "error", "not graded", "ungraded", why)]))
+        suites.append(TestSuite("grader", [TestCase("grader", "grader", "error", "not graded", "ungraded", why)]))
     return document("grader", suites)
 
 
-def _stage(verdict: Verdict) -> Suite:
+def _stage(verdict: Verdict) -> TestSuite:
     cases = [_row(row, verdict) for row in verdict.criteria]
     if verdict.problem is not None:
         message = waits_words(verdict) if verdict.waits_for else "the module cannot be graded as it is"
-        cases.insert(0, Case(verdict.stage, "the module", "error", message, verdict.problem.kind, problem(verdict)))
+        cases.insert(0, TestCase(verdict.stage, "the module", "error", message, verdict.problem.kind, problem(verdict)))
     robust = {"robust": str(sum(row.robust for row in verdict.criteria))} if verdict.criteria else {}
-    return Suite(title(verdict), cases, verdict.run.duration_s, properties=facts(verdict) | robust)
+    return TestSuite(title(verdict), cases, verdict.run.duration_s, properties=facts(verdict) | robust)
 
 
-def _row(row: CriterionResult, verdict: Verdict) -> Case:
+def _row(row: CriterionResult, verdict: Verdict) -> TestCase:
     name = f"{verdict.stage}.{row.id}"
     if row.status == "passed":
-        return Case(name, row.text, printed=details(row, verdict))
+        return TestCase(name, row.text, printed=details(row, verdict))
     kind: Literal["failure", "error"] = "error" if row.status in ERRORS else "failure"
-    return Case(name, row.text, kind, status_words(row), row.status, details(row, verdict))
+    return TestCase(name, row.text, kind, status_words(row), row.status, details(row, verdict))
 
 
 JUNIT = Format("junit", junit)
