@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
+from grader.authoring.cases import ProofCase, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import PATCHES, WRITTEN, hidden_folder, load_mistakes, module_from, reference_source
 from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
@@ -280,7 +280,7 @@ def _without_words(source: str) -> str:
 
 
 def _forbidden(stage: Stage, in_mistakes: bool) -> Iterator[Shortfall]:
-    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0])]
+    cases: list[ProofCase] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0])]
     for case in [*cases, *(mistake_cases(stage, [0]) if in_mistakes else ())]:
         snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
         problem = check_source(stage, snapshot).first

@@ -71,7 +71,7 @@ OPERATORS = frozenset(f"__{name}__" for name in ("add", "sub", "mul", "truediv",
 
 
 @dataclass(frozen=True)
-class Use:
+class ValueUse:
     """A use of a learner's value: the line, the value's expression, what uses it, and how to mend that."""
 
     line: int
@@ -101,11 +101,11 @@ def unplain_uses(stage: Stage) -> Iterator[Shortfall]:
             yield Shortfall(stage.id, test_place(stage, file, use.line), use.message, use.fix)
 
 
-def uses(tree: ast.Module, contract: Contract) -> list[Use]:
+def uses(tree: ast.Module, contract: Contract) -> list[ValueUse]:
     """Return the uses within the functions of one file that take `learner`, in the order of their lines."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _takes_learner(node)]
     helpers: dict[str, Kind] = {}
-    found: set[Use] = set()
+    found: set[ValueUse] = set()
     for node in (*functions, *functions):  # a helper may stand behind the test that calls it
         reader = _Reader(contract, helpers)
         reader.block(node.body)
@@ -183,7 +183,7 @@ class _Reader:
     """Reads one function from its first line to its last; a branch or a loop is read once."""
 
     def __init__(self, contract: Contract, helpers: Mapping[str, Kind]) -> None:
-        self.found: set[Use] = set()
+        self.found: set[ValueUse] = set()
         self.returned: Kind = ""
         self._values = _Values(contract, helpers)
 
@@ -269,7 +269,7 @@ class _Reader:
         for node in nodes:
             kind = self._values.kind(node)
             if kind == "value" or (kind == "object" and by != "an operator"):
-                self.found.add(Use(node.lineno, ast.unparse(node), by))
+                self.found.add(ValueUse(node.lineno, ast.unparse(node), by))
 
 
 def _is_common(name: str) -> bool:

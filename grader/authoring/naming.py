@@ -26,14 +26,14 @@ from grader.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Change:
+class MutantChange:
     """The lines of a wrong module that differ, and the names by which their functions may be told."""
 
     lines: frozenset[int]
     functions: frozenset[str]
 
 
-def change_of(right: str, wrong: str, stage: Stage) -> Change:
+def change_of(right: str, wrong: str, stage: Stage) -> MutantChange:
     """Return where a wrong module differs from a right one of a stage.
 
     A line stands for its whole statement, of a compound one for its head. Of what was taken out the lines before and
@@ -46,7 +46,9 @@ def change_of(right: str, wrong: str, stage: Stage) -> Change:
         if differing & set(range(first, last + 1)):
             lines |= set(range(first, last + 1))
             functions |= {function} if function else set()
-    return Change(frozenset(lines), frozenset(name for each in functions for name in _names_of(each, wrong, stage)))
+    return MutantChange(
+        frozenset(lines), frozenset(name for each in functions for name in _names_of(each, wrong, stage))
+    )
 
 
 def _differing(right: list[str], wrong: list[str]) -> set[int]:
@@ -107,7 +109,7 @@ OnResult = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Told:
+class NamedCauses:
     """What one mutant is told in one way, each cause once; state is one of STATES, or passed where no test failed."""
 
     state: str
@@ -115,12 +117,12 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedMutant:
     """One mutant, the lines of its own text that the change stands in, and what it is told, by WAYS."""
 
     mutant: Mutant
     lines: tuple[int, ...]
-    told: Mapping[str, Told]
+    told: Mapping[str, NamedCauses]
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Naming:
     solution: str
     others: int
     mutants: int
-    graded: tuple[Graded, ...]
+    graded: tuple[GradedMutant, ...]
 
     def count(self, way: str, state: str) -> int:
         """Return how many of the graded mutants are in a state where they are graded in a way."""
@@ -160,7 +162,7 @@ def measured(
     made = {name: mutants(text) if text else [] for name, text in texts.items()}
     chosen = {name: _sample(each, most) for name, each in made.items()}
     total = sum(map(len, chosen.values()))
-    found: dict[str, list[Graded]] = {stage.id: [] for stage in stages}
+    found: dict[str, list[GradedMutant]] = {stage.id: [] for stage in stages}
     with proof.workers(course, workers) as pool:
         asked = {
             pool.submit(graded, stage, mutant, files[stage.id], isolation): (stage, mutant)
@@ -171,7 +173,7 @@ def measured(
             stage, mutant = asked[future]
             change = change_of(plain(texts[stage.id]), mutant.source, stage)
             told = {way: judged(stage, change, verdict) for way, verdict in future.result().items()}
-            found[stage.id].append(Graded(mutant, tuple(sorted(change.lines)), told))
+            found[stage.id].append(GradedMutant(mutant, tuple(sorted(change.lines)), told))
             if on_result is not None:
                 on_result(number, total, stage.id)
     return [
@@ -191,7 +193,7 @@ def _sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
     return [found[place * len(found) // most] for place in range(most)] if len(found) > most else list(found)
 
 
-def _place(graded: Graded) -> tuple[int, str, str]:
+def _place(graded: GradedMutant) -> tuple[int, str, str]:
     return graded.mutant.line, graded.mutant.was, graded.mutant.now
 
 
@@ -202,7 +204,7 @@ def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation
     """
     second, *others = alternatives
     names = tuple(each.stem for each in alternatives)
-    case = cases.Case(f"naming/{second.stem}", stage.id, mutant.source, SEED, isolation=isolation, withheld=names)
+    case = cases.ProofCase(f"naming/{second.stem}", stage.id, mutant.source, SEED, isolation=isolation, withheld=names)
     found = {REFERENCE: _verdict(case)}
     found[ALTERNATIVES] = _verdict(replace(case, withheld=(second.stem,))) if others else found[REFERENCE]
     found[POOL] = found[REFERENCE]
@@ -214,7 +216,7 @@ def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation
     return found
 
 
-def _verdict(case: cases.Case) -> Verdict:
+def _verdict(case: cases.ProofCase) -> Verdict:
     verdict = proof.graded(case).verdict
     assert verdict is not None  # only a run to the first failure has none
     return verdict
@@ -230,18 +232,18 @@ def _with_rows(verdict: Verdict, other: Verdict, rows: Sequence[str]) -> Verdict
     return replace(verdict, criteria=tuple(more.get(row.id, row) for row in verdict.criteria))
 
 
-def judged(stage: Stage, change: Change, verdict: Verdict) -> Told:
+def judged(stage: Stage, change: MutantChange, verdict: Verdict) -> NamedCauses:
     """Return what was told of a wrong module: right where every cause is; "in_function" where no cause is elsewhere."""
     if verdict.robust:
-        return Told(PASSED)
+        return NamedCauses(PASSED)
     failures = [failure for row in verdict.criteria for failure in row.failures]
     causes = tuple({each.diagnosis.mistake: each.diagnosis for each in failures if each.diagnosis}.values())
     states = _states(stage, change, causes)
     state = next((each for each in (FALSE, NEAR, RIGHT) if each in states), UNNAMED)
-    return Told(state, causes)
+    return NamedCauses(state, causes)
 
 
-def _states(stage: Stage, change: Change, causes: Iterable[Diagnosis]) -> set[str]:
+def _states(stage: Stage, change: MutantChange, causes: Iterable[Diagnosis]) -> set[str]:
     replaced = replaced_by(stage)
     rows = {row.id: set(row.functions) for row in stage.criteria}
     states = set()

@@ -43,7 +43,7 @@ RECORDS = records([Call, Diagnosis, Gradient, Outcome, Where])  # in which a jud
 
 
 @dataclass(frozen=True)
-class Mutant:
+class ChangedForm:
     """A changed form of a module: its text, and the tests that may tell it from the module, in the order to try them.
 
     Without tests all are tried, in the order of the suite.
@@ -199,7 +199,7 @@ TEXT_LIMIT = 500
 
 
 def caught(
-    suite: Suite, mutants: Sequence[Mutant], seed: int, seconds: float, own: LocalWorkerFactory
+    suite: Suite, mutants: Sequence[ChangedForm], seed: int, seconds: float, own: LocalWorkerFactory
 ) -> list[Outcome | None]:
     """Return the first test that each changed form does not pass here, None where nothing can be said of it.
 
@@ -238,7 +238,7 @@ def _outcome(suite: Suite, item: pytest.Item, attempt: Attempt) -> Outcome:
 
 def _caught(
     suite: Suite,
-    mutants: Sequence[Mutant],
+    mutants: Sequence[ChangedForm],
     seed: int,
     seconds: float,
     messages: Messages,
@@ -297,7 +297,9 @@ def _first(suite: Suite, source: str, items: Sequence[pytest.Item], seed: int, s
     return None
 
 
-def caught_through_worker(task: JudgeTask, mutants: Sequence[Mutant], own: LocalWorkerFactory) -> list[Outcome | None]:
+def caught_through_worker(
+    task: JudgeTask, mutants: Sequence[ChangedForm], own: LocalWorkerFactory
+) -> list[Outcome | None]:
     """Return the first test that each form does not pass, None where it passes all, as far as one judge comes.
 
     A form that ends the judge ends the list: what comes of that one and of those behind it is not known.
@@ -309,7 +311,7 @@ def caught_through_worker(task: JudgeTask, mutants: Sequence[Mutant], own: Local
 
 
 def _run_all(
-    task: JudgeTask, mutants: Sequence[Mutant], messages: Messages, workers: Workers, shared: SharedStatus
+    task: JudgeTask, mutants: Sequence[ChangedForm], messages: Messages, workers: Workers, shared: SharedStatus
 ) -> None:
     """Load the module, then run the tests on one form after another, and tell what came of each."""
     process = LearnerProcess(task.job, task.tier, workers, task.fork)
@@ -324,7 +326,7 @@ def _run_all(
 
 
 def _caught_through_worker(
-    task: JudgeTask, mutant: Mutant, process: LearnerProcess, shared: SharedStatus
+    task: JudgeTask, mutant: ChangedForm, process: LearnerProcess, shared: SharedStatus
 ) -> Outcome | None:
     """Return the first of the mutant's tests that it does not pass; it may take as long as a grading."""
     suite = task.suite
@@ -342,7 +344,9 @@ def _caught_through_worker(
 class MutantRunner(Grader):
     """Runs a stage's tests on changed forms of a module that is known to be right."""
 
-    def first_failures(self, snapshot: Snapshot, options: Options, mutants: Sequence[Mutant]) -> list[Outcome | None]:
+    def first_failures(
+        self, snapshot: Snapshot, options: Options, mutants: Sequence[ChangedForm]
+    ) -> list[Outcome | None]:
         """Return the first test that each changed form of a snapshot does not pass; None where it passes all.
 
         One judge goes through them, with a worker that loads the snapshot once. A form that ends the judge runs
@@ -359,7 +363,7 @@ class MutantRunner(Grader):
                 found.append(self.first_failure(replace(snapshot, source=source), options, ()))
         return found
 
-    def caught(self, mutants: Sequence[Mutant], seed: int, seconds: float) -> list[Outcome | None]:
+    def caught(self, mutants: Sequence[ChangedForm], seed: int, seconds: float) -> list[Outcome | None]:
         """Return the first test that each changed form does not pass in the judge itself, None where that is open.
 
         A test may take so many seconds of the processor. The forms are changes of the course's own text: they run

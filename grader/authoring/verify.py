@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from grader.authoring import cases, evaluation, proof
-from grader.authoring.cases import Case, Planned, Result, aimed, reach_cases, reference_cases
+from grader.authoring.cases import Planned, ProofCase, Result, aimed, reach_cases, reference_cases
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Equivalent, Mutation, Tally, first_complaint, load_equivalents, one_line
 from grader.authoring.learner_values import fresh_tests, unplain_uses
@@ -113,8 +113,8 @@ class _Files:
     fresh are the hidden tests that draw their inputs, problems the files that cannot be read.
     """
 
-    right: tuple[Case, ...]
-    wrong: tuple[Case, ...]
+    right: tuple[ProofCase, ...]
+    wrong: tuple[ProofCase, ...]
     mistakes: tuple[Mistake, ...]
     mutants: tuple[Mutant, ...]
     accepted: tuple[Equivalent, ...]
@@ -128,7 +128,7 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
     total = sum(len(each.right) + len(each.wrong) for each in files.values())
     found: list[Result] = []
 
-    def grade(pool: Executor, cases: Iterable[Case]) -> None:
+    def grade(pool: Executor, cases: Iterable[ProofCase]) -> None:
         for result in proof.results(pool, cases):
             found.append(result)
             if on_result is not None:
@@ -144,7 +144,7 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
     return [_proof(stage, files[stage.id], [r for r in found if r.case.stage == stage.id]) for stage in stages]
 
 
-def _wrong(files: _Files, results: Sequence[Result]) -> list[Case]:
+def _wrong(files: _Files, results: Sequence[Result]) -> list[ProofCase]:
     """Return a stage's wrong modules, its mutants with the tests that the reference was seen to run their lines in."""
     mistakes = [case for case in files.wrong if case.first_failure is None]
     first_failures = [case for case in files.wrong if case.first_failure is not None]

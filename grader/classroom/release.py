@@ -19,7 +19,7 @@ from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
 from grader.course.bundle import NONCE_BYTES, Content, Label, SealKey, new_key, seal
 from grader.course.provided import FOLDER, data_beside
-from grader.course.sealed import RECORD, SHIPPED_KEY, Record, digest, record_text
+from grader.course.sealed import RECORD, SHIPPED_KEY, ReleaseRecord, digest, record_text
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
@@ -81,7 +81,7 @@ def contents(course: Course, plan: Plan, wheel: Mapping[str, bytes] | None = Non
     files |= paperwork(course, plan.stages, HOME, plan.key is None, released=wheel is not None)
     files |= {page: linked(files[page], page, files) for page in course.settings.pages} | dict(wheel or {})
     digests = {name: digest(data) for name, data in files.items()}
-    record = Record(__version__, key.id, plan.key is None, digests, plan.proven)
+    record = ReleaseRecord(__version__, key.id, plan.key is None, digests, plan.proven)
     hidden = course.settings.hidden
     files[f"{hidden}/{RECORD}"] = record_text(record).encode()
     for stage in plan.stages:

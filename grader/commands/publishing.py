@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.atomic import write_atomically
 from grader.errors import GraderFault, OutputError, UsageError
 from grader.report.formats import CHECKS, Target
-from grader.report.graded import Report, Scene
+from grader.report.graded import Report, ReportContext
 from grader.report.terminal import screen
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes GitHub's summary
@@ -60,7 +60,7 @@ class Press:
 
     def publish(self, report: Report, root: Path, now: datetime) -> None:
         """Write every report; GraderFault, after all others are written, where one cannot be."""
-        scene = Scene(now, self.environment, lambda label: located(label, root, self.environment))
+        scene = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
         failed: list[str] = []
         for target in self.targets:
             try:
@@ -74,7 +74,7 @@ class Press:
         if failed:
             raise GraderFault("; ".join(failed))
 
-    def _annotate(self, report: Report, scene: Scene, failed: list[str]) -> None:
+    def _annotate(self, report: Report, scene: ReportContext, failed: list[str]) -> None:
         from grader.report import github
 
         try:
@@ -83,7 +83,7 @@ class Press:
         except OutputError as error:
             failed.append(error.message)
 
-    def _put(self, target: Target, report: Report, scene: Scene) -> None:
+    def _put(self, target: Target, report: Report, scene: ReportContext) -> None:
         if target == Target("github"):
             append_summary(Path(self.environment[SUMMARY]), report, scene)
             return
@@ -114,7 +114,7 @@ def put(path: Path, content: str | bytes) -> None:
     write_atomically(path, content, GraderFault, follow=False)
 
 
-def append_summary(path: Path, report: Report, scene: Scene) -> None:
+def append_summary(path: Path, report: Report, scene: ReportContext) -> None:
     """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
     from grader.report import github
 

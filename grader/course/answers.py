@@ -104,7 +104,7 @@ KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-pr
 
 
 @dataclass(frozen=True)
-class Edit:
+class Replacement:
     """A text that occurs once in a program, and what replaces it."""
 
     find: str
@@ -115,14 +115,14 @@ class Edit:
 class Patch:
     """The edits that a table holds, each with the table that it stands in, which takes the complaints about it."""
 
-    edits: tuple[tuple[Table, Edit], ...]
+    edits: tuple[tuple[Table, Replacement], ...]
 
     def applied(self, text: str, of: str) -> str:
         """Return a text with every edit made; what does not fit is noted, and that edit left out.
 
         of is what the text is called in a complaint, such as "solution.py".
         """
-        spans: list[tuple[int, Edit]] = []
+        spans: list[tuple[int, Replacement]] = []
         is_fine = True
         for table, edit in self.edits:
             complaint = _complaint(text, of, edit, spans)
@@ -145,13 +145,15 @@ class Patch:
 def patch_in(table: Table) -> Patch:
     """Return the patch that a table holds as find and replace, and further pairs as also."""
     more = table.tables("also") if "also" in table.values else []
-    edits = tuple((each, Edit(each.text("find"), each.text("replace", ANY_TEXT))) for each in (table, *more))
+    edits = tuple((each, Replacement(each.text("find"), each.text("replace", ANY_TEXT))) for each in (table, *more))
     for each in more:
         each.close()
     return Patch(edits)
 
 
-def _complaint(text: str, of: str, edit: Edit, spans: Sequence[tuple[int, Edit]]) -> tuple[str, str] | None:
+def _complaint(
+    text: str, of: str, edit: Replacement, spans: Sequence[tuple[int, Replacement]]
+) -> tuple[str, str] | None:
     """Return the key that is wrong, and what is wrong with it; None where the edit can be made."""
     found = text.count(edit.find) if edit.find else 1
     if found != 1:

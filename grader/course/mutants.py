@@ -214,7 +214,7 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """Where a node hangs: holder.field or, in a list, holder.field[index]; statement is the innermost around it."""
 
     holder: ast.AST
@@ -280,11 +280,11 @@ def _in_functions(top: ast.stmt) -> dict[int, tuple[int, int]]:
 
 def places(
     holder: ast.AST, field: str, index: int | None, node: ast.AST, function: str, statement: ast.stmt | None = None
-) -> Iterator[tuple[Place, ast.AST]]:
+) -> Iterator[tuple[NodePlace, ast.AST]]:
     """Yield each node that may be changed; texts of errors, annotations and decorators are left as they are."""
     statement = node if isinstance(node, ast.stmt) else statement
     assert statement is not None
-    yield Place(holder, field, index, function, statement), node
+    yield NodePlace(holder, field, index, function, statement), node
     if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
         return
     for name, value in ast.iter_fields(node):

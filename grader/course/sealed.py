@@ -27,7 +27,7 @@ WHEELS = (".grader", "wheels")
 
 
 @dataclass(frozen=True)
-class Record:
+class ReleaseRecord:
     """A release: course version, where the key is, the key's id, and path -> digest of every file but the bundles.
 
     proven says that each reference passed its own tests when the release was made.
@@ -47,14 +47,14 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
 
 
-def record_text(record: Record) -> str:
+def record_text(record: ReleaseRecord) -> str:
     """Return a record as it is written."""
     import json
 
     return json.dumps({"schema": SCHEMA, **asdict(record)}, indent=2, sort_keys=True) + "\n"
 
 
-def read_record(hidden: Path) -> Record:
+def read_record(hidden: Path) -> ReleaseRecord:
     """Return the record of a copy; CourseError where it cannot be read."""
     path = hidden / RECORD
     try:
@@ -65,7 +65,7 @@ def read_record(hidden: Path) -> Record:
     return parsed_record(data, path.name)
 
 
-def parsed_record(data: bytes, name: str) -> Record:
+def parsed_record(data: bytes, name: str) -> ReleaseRecord:
     """Return the record in a file's bytes; CourseError where there is none, or one of a newer grader."""
     import json  # `grader --help` asks only whether there is a record
 
@@ -87,13 +87,13 @@ def parsed_record(data: bytes, name: str) -> Record:
     return found
 
 
-def _record(values: Mapping[str, Any]) -> Record | None:
+def _record(values: Mapping[str, Any]) -> ReleaseRecord | None:
     """Return what a record holds; None where a value is of another type."""
     course, key, self_paced, files = (values[name] for name in ("course", "key", "self_paced", "files"))
     texts = [course, key, *files, *files.values()] if isinstance(files, dict) else [None]
     if type(self_paced) is not bool or not all(isinstance(text, str) for text in texts) or not course.isprintable():
         return None
-    return Record(course, key, self_paced, files, values.get("proven") is True)
+    return ReleaseRecord(course, key, self_paced, files, values.get("proven") is True)
 
 
 def _is_inside(path: str) -> bool:
@@ -107,7 +107,7 @@ def _is_name(part: str) -> bool:
     return part not in ("", ".", "..") and part.lower() not in OWN
 
 
-def public_files(stage: Stage, record: Record, below: str = "") -> dict[str, str]:
+def public_files(stage: Stage, record: ReleaseRecord, below: str = "") -> dict[str, str]:
     """Return path -> digest of what a check without hidden tests goes by: the manifest and the public tests.
 
     With a folder of the stage's it is the files in there, its README left out.

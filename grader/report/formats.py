@@ -17,7 +17,7 @@ from grader.course.table import listed, near
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.report.graded import Report, Scene
+    from grader.report.graded import Report, ReportContext
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Formats(Mapping[str, Format]):
         return len(self._own) + len(self._others())
 
 
-def as_json(report: Report, scene: Scene) -> str:
+def as_json(report: Report, scene: ReportContext) -> str:
     """Return the JSON document of a run: a verdict, or those of every stage."""
     from grader.report.document import dumps, summary_document, verdict_document
 

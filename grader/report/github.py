@@ -30,7 +30,7 @@ from grader.report.formats import Format
 from grader.report.graded import (
     ERRORS,
     Report,
-    Scene,
+    ReportContext,
     details,
     place,
     points,
@@ -51,7 +51,7 @@ MESSAGE = 1000  # characters of one annotation
 _CUT = "\n\n_The rest is left out: a job summary has at most 1 MB._\n"
 
 
-def summary(report: Report, scene: Scene, limit: int = LIMIT) -> str:
+def summary(report: Report, scene: ReportContext, limit: int = LIMIT) -> str:
     """Return the summary in Markdown, with all that fits into limit bytes."""
     return within(_blocks(report), limit)
 
@@ -67,7 +67,7 @@ def within(blocks: Iterator[str], limit: int) -> str:
     return text
 
 
-def annotation_lines(report: Report, scene: Scene) -> list[str]:
+def annotation_lines(report: Report, scene: ReportContext) -> list[str]:
     """Return workflow commands, one a line, at most ANNOTATIONS.
 
     First comes what gives no marks, then problems, rows that fail and, as warnings, rows that lack robustness.
@@ -114,7 +114,7 @@ def _stage(verdict: Verdict) -> Iterator[str]:
             yield preformatted(told)
 
 
-def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene, level: Level = "error") -> str:
+def _row_command(row: CriterionResult, verdict: Verdict, scene: ReportContext, level: Level = "error") -> str:
     """Return an annotation that says what the row's report says first, on the line that it names."""
     lines = said(row, verdict)
     where = place(row, verdict)
@@ -124,7 +124,7 @@ def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene, level: Le
     return _command(at, f"{verdict.stage} {row.id}", "\n".join(lines), level)
 
 
-def _located(where: Where | None, scene: Scene) -> tuple[str, int] | None:
+def _located(where: Where | None, scene: ReportContext) -> tuple[str, int] | None:
     """Return file and line in the repository, if the file lies there."""
     path = scene.locate(where.file) if where is not None else None
     return None if path is None or where is None else (path, where.line)
@@ -140,7 +140,7 @@ def _command(at: tuple[str, int] | None, name: str, message: str, level: Level =
 VERSION = 1
 
 
-def autograding(report: Report, scene: Scene) -> str:
+def autograding(report: Report, scene: ReportContext) -> str:
     """Return the object in base64; it is the value of a step's output named result."""
     text = json.dumps(autograding_document(report), allow_nan=False)
     return base64.b64encode(text.encode("ascii")).decode("ascii")
@@ -188,7 +188,7 @@ def expect_runner(environment: Mapping[str, str]) -> None:
     raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
 
 
-def classroom50(report: Report, scene: Scene) -> str:
+def classroom50(report: Report, scene: ReportContext) -> str:
     """Return the document."""
     known, when = scene.environment, scene.now.strftime("%Y-%m-%dT%H:%M:%SZ")
     marked = () if unmarked(report) is not None else report.verdicts

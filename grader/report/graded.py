@@ -33,7 +33,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReportContext:
     """Where a report is made: the environment, the time, and where in the repository a graded file lies, if it does."""
 
     now: datetime

@@ -13,12 +13,12 @@ from typing import Any
 from grader.report.document import dumps, kinds_document, robustness_document
 from grader.report.escape import one_line
 from grader.report.formats import Format
-from grader.report.graded import Report, Scene, details, facts, problem, title, unmarked
+from grader.report.graded import Report, ReportContext, details, facts, problem, title, unmarked
 from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
 
 
-def gradescope(report: Report, scene: Scene) -> str:
+def gradescope(report: Report, scene: ReportContext) -> str:
     """Return the document."""
     shared: dict[str, Any] = {
         "output_format": "text",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from grader.course.sealed import RECORD, Record, digest
+from grader.course.sealed import RECORD, ReleaseRecord, digest
 from grader.setup.edition import Edition
 
 Action = Literal["add", "replace", "merge", "beside", "remove", "keep"]
@@ -30,7 +30,9 @@ class Change:
     sealed: bool = False  # a bundle, or what lies with it
 
 
-def plan(edition: Edition, old: Record, read: Read, merge: Merge, wheels: Iterable[str] = ()) -> tuple[Change, ...]:
+def plan(
+    edition: Edition, old: ReleaseRecord, read: Read, merge: Merge, wheels: Iterable[str] = ()
+) -> tuple[Change, ...]:
     """Return the changes in the order in which they are made; a run that was cut short is completed by another one.
 
     wheels are the paths of those in the folder: the new one is there before pyproject.toml names it, and an old one
@@ -63,7 +65,7 @@ def modules(files: Mapping[str, str], sealed: str) -> dict[str, str]:
     return found
 
 
-def _module(path: str, stub: str, edition: Edition, old: Record, read: Read, merge: Merge) -> Iterator[Change]:
+def _module(path: str, stub: str, edition: Edition, old: ReleaseRecord, read: Read, merge: Merge) -> Iterator[Change]:
     """A learner's code is never overwritten."""
     mine, new, was = read(path), edition.files.get(path), old.files.get(path)
     if mine is None:
@@ -93,7 +95,7 @@ def _beside(path: str, new: bytes, read: Read) -> Iterator[Change]:
         yield Change(f"{path}{BESIDE}", "beside", new, backup=there is not None)
 
 
-def _plain(path: str, edition: Edition, old: Record, read: Read) -> Iterator[Change]:
+def _plain(path: str, edition: Edition, old: ReleaseRecord, read: Read) -> Iterator[Change]:
     """READMEs, tests and what lies around them: a learner's version is kept where the course's takes its place."""
     mine, new, was = read(path), edition.files.get(path), old.files.get(path)
     if new is None:
@@ -115,6 +117,6 @@ def _own(path: str, new: bytes | None, read: Read, sealed: bool = False) -> Iter
         yield Change(path, "add" if mine is None else "replace", new, sealed=sealed)
 
 
-def _old_bundles(old: Record, edition: Edition) -> set[str]:
+def _old_bundles(old: ReleaseRecord, edition: Edition) -> set[str]:
     start = f"{edition.sealed}/"
     return {path.removesuffix(".stub") + ".sealed" for path in old.files if path.startswith(start) and ".stub" in path}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from grader.course.sealed import RECORD, Record, is_newer, read_record
+from grader.course.sealed import RECORD, ReleaseRecord, is_newer, read_record
 from grader.errors import UsageError
 from grader.setup.edition import Edition
 from grader.setup.files import backup_folder, read, remove, write
@@ -51,7 +51,7 @@ def update(root: Path, edition: Edition, when: datetime, *, dry_run: bool = Fals
     return found
 
 
-def expect_learners(root: Path, edition: Edition) -> Record:
+def expect_learners(root: Path, edition: Edition) -> ReleaseRecord:
     """Return the record of the release that a folder was made from; UsageError where this edition cannot follow it."""
     hidden = root / edition.sealed
     if not (hidden / RECORD).is_file():

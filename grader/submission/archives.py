@@ -41,7 +41,7 @@ _LITTER = "__MACOSX"  # where macOS puts what it knows about the other members
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """One entry of an archive: its name as written there, what it is, its size, and its position."""
 
     name: str
@@ -58,22 +58,22 @@ class Member:
 class Archive(Protocol):
     """What holds members: a zip or tar archive, or a folder."""
 
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[ArchiveMember]:
         """All that it holds; raises SubmissionError where that is too much, or broken."""
 
-    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+    def read(self, member: ArchiveMember, limit: int = MAX_BYTES) -> bytes:
         """The bytes of a regular file in it, no more than limit; raises SubmissionError."""
 
 
 def read_chosen(
-    stage: Stage, archive: Archive, members: Sequence[Member], label: str, what: str = "an archive"
+    stage: Stage, archive: Archive, members: Sequence[ArchiveMember], label: str, what: str = "an archive"
 ) -> tuple[tuple[str, ...], bytes]:
     """Return the path of the module of a stage among an archive's members, and its bytes; what says what it is."""
     member = choose(stage, members, label, what)
     return member.parts, archive.read(member)
 
 
-def choose(stage: Stage, members: Sequence[Member], label: str, what: str = "an archive") -> Member:
+def choose(stage: Stage, members: Sequence[ArchiveMember], label: str, what: str = "an archive") -> ArchiveMember:
     """The module, where the members leave no doubt which it is.
 
     It lies where it would lie in a folder or, since archives often hold one folder with everything, below others; else
@@ -117,7 +117,9 @@ def check_name(name: str, label: str) -> None:
         )
 
 
-def _checked(path: tuple[str, ...], paths: Sequence[tuple[Member, tuple[str, ...]]], label: str) -> Member:
+def _checked(
+    path: tuple[str, ...], paths: Sequence[tuple[ArchiveMember, tuple[str, ...]]], label: str
+) -> ArchiveMember:
     """The one member of that path; nothing on the way to it may be a link, or have a second of almost the same name."""
     label = f"{label}/{printable('/'.join(path))}"
     key = folded(path)
@@ -273,7 +275,7 @@ class Zip:
         except _UNREADABLE as error:
             raise self._broken(error) from error
 
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[ArchiveMember]:
         """All members; their headers and bytes may not overlap, which is how a small archive holds a huge one."""
         infos = self._file.infolist()
         self._expect_few(len(infos))  # which need not be as many as the end says
@@ -288,7 +290,7 @@ class Zip:
             end = info.header_offset + _LOCAL_HEADER + info.compress_size
         return [self._member(index, info) for index, info in enumerate(infos)]
 
-    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+    def read(self, member: ArchiveMember, limit: int = MAX_BYTES) -> bytes:
         """One member's bytes, unpacked no further than limit: than a module may be long."""
         info = self._file.infolist()[member.index]
         label = f"{self._label}/{printable('/'.join(member.parts))}"
@@ -312,13 +314,13 @@ class Zip:
             raise self._broken(f"{label} has another size than the archive's list says")
         return source
 
-    def _member(self, index: int, info: zipfile.ZipInfo) -> Member:
+    def _member(self, index: int, info: zipfile.ZipInfo) -> ArchiveMember:
         # The name as it is written: zipfile cuts it at a null byte and, on Windows, turns its backslashes.
         mode = info.external_attr >> 16
         what = kind(mode) if stat.S_IFMT(mode) else "a file"
         if info.orig_filename.endswith("/") and what == "a file":
             what = "a folder"
-        return Member(info.orig_filename, what, info.file_size, index)
+        return ArchiveMember(info.orig_filename, what, info.file_size, index)
 
     def _check_end(self) -> None:
         """Look at the record at the end before zipfile does, which makes an object of each member that it claims."""
@@ -384,15 +386,15 @@ class Tar:
         self._data = data
         self._label = label
 
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[ArchiveMember]:
         """All members, found by passing over what lies between their headers."""
         return [member for member, _ in self._walk(None)]
 
-    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+    def read(self, member: ArchiveMember, limit: int = MAX_BYTES) -> bytes:
         """One member's bytes; expects that its size was looked at."""
         return next(source for found, source in self._walk(member.index, limit) if found == member)
 
-    def _walk(self, wanted: int | None, limit: int = MAX_BYTES) -> Iterator[tuple[Member, bytes]]:
+    def _walk(self, wanted: int | None, limit: int = MAX_BYTES) -> Iterator[tuple[ArchiveMember, bytes]]:
         """Each member, and of the wanted one what it holds."""
         stream = Unpacked(self._data, self._label)
         more = _More()
@@ -408,7 +410,7 @@ class Tar:
                 self._learn(kind, self._extra(stream, size), more)
                 continue
             size = 0 if kind in _WITHOUT_DATA else size if more.size is None else more.size
-            member = Member(_name(header, more), _kind(header, more), size, index)
+            member = ArchiveMember(_name(header, more), _kind(header, more), size, index)
             if kind == b"S":
                 self._pass_map(header, stream)
             yield member, self._data_of(stream, size, limit if index == wanted else 0)

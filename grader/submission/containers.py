@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.course.stage import Stage, public_names
 from grader.errors import NotHandedIn, SubmissionError
-from grader.submission.archives import MAX_DEPTH, MAX_MEMBERS, Archive, Member, Tar, Zip, check_name, read_chosen
+from grader.submission.archives import MAX_DEPTH, MAX_MEMBERS, Archive, ArchiveMember, Tar, Zip, check_name, read_chosen
 from grader.submission.files import (
     MAX_BYTES,
     NOTEBOOK,
@@ -112,9 +112,9 @@ class Tree:
     def __init__(self, root: Path, own: tuple[str, ...], label: str) -> None:
         self._root, self._own, self._label = root, own, label
 
-    def members(self) -> Sequence[Member]:
+    def members(self) -> Sequence[ArchiveMember]:
         """Return all files, folders and links below the folder; SubmissionError where there are too many."""
-        found: list[Member] = []
+        found: list[ArchiveMember] = []
         waiting: list[tuple[str, ...]] = [()]
         while waiting:
             parts = waiting.pop()
@@ -122,7 +122,7 @@ class Tree:
                 path = (*parts, entry.name)
                 found_kind = kind(entry.stat(follow_symlinks=False).st_mode)
                 size = entry.stat(follow_symlinks=False).st_size if found_kind == "a file" else 0
-                found.append(Member("/".join(path), found_kind, size, len(found)))
+                found.append(ArchiveMember("/".join(path), found_kind, size, len(found)))
                 if found_kind == "a folder" and len(path) < MAX_DEPTH and not entry.name.startswith("."):
                     waiting.append(path)
             if len(found) > MAX_MEMBERS:
@@ -130,7 +130,7 @@ class Tree:
                 raise SubmissionError(what, "Hand in the module alone.")
         return found
 
-    def read(self, member: Member, limit: int = MAX_BYTES) -> bytes:
+    def read(self, member: ArchiveMember, limit: int = MAX_BYTES) -> bytes:
         """Return the bytes of a member; SubmissionError for a link, or for more than limit bytes."""
         return read(self._root, (*self._own, *member.parts), f"{self._label}/{member.name}", "", limit)
 
@@ -154,7 +154,7 @@ _TEXTS = (".py", ".py.txt", "_py.txt", ".txt", NOTEBOOK)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundModule:
     """A module: its path within what was handed in, its bytes, and what was done to get at them, in words."""
 
     parts: tuple[str, ...]
@@ -167,12 +167,12 @@ def opened(data: bytes, name: str, label: str) -> Archive:
     return Zip(data, label) if name.lower().endswith(ZIP) else Tar(data, label)
 
 
-def module_in(stage: Stage, archive: Archive, label: str, depth: int = 1) -> Found:
+def module_in(stage: Stage, archive: Archive, label: str, depth: int = 1) -> FoundModule:
     """Return the module of a stage in an archive or a folder; depth is how many archives deep it may lie in it."""
     members = archive.members()
     what = "a folder" if isinstance(archive, Tree) else "an archive"
     try:
-        return Found(*read_chosen(stage, archive, members, label, what))
+        return FoundModule(*read_chosen(stage, archive, members, label, what))
     except NotHandedIn:
         inner = _in_archives(stage, archive, members, label, depth) if depth else None
         found = inner or _in_notebook(stage, archive, members, label)
@@ -181,7 +181,7 @@ def module_in(stage: Stage, archive: Archive, label: str, depth: int = 1) -> Fou
         return found
 
 
-def misnamed_in(stage: Stage, archive: Archive, label: str) -> Found | None:
+def misnamed_in(stage: Stage, archive: Archive, label: str) -> FoundModule | None:
     """Return the text in an archive or a folder that has a stage's functions, under whatever name; None without one.
 
     Of several the one with the most functions is taken, and none where that does not decide.
@@ -190,7 +190,7 @@ def misnamed_in(stage: Stage, archive: Archive, label: str) -> Found | None:
     texts = [each for each in _files(members, label) if each.name.lower().endswith(_TEXTS)]
     whole = sum(each.size for each in members) if isinstance(archive, Tar) else 0
     most_texts = min(MOST_TEXTS, MOST_UNPACKED // whole) if whole else MOST_TEXTS
-    found: list[tuple[int, Member, bytes]] = []
+    found: list[tuple[int, ArchiveMember, bytes]] = []
     for member in texts[:most_texts]:
         is_notebook = member.name.lower().endswith(NOTEBOOK)
         if member.size <= (MAX_NOTEBOOK if is_notebook else MAX_BYTES):
@@ -202,7 +202,7 @@ def misnamed_in(stage: Stage, archive: Archive, label: str) -> Found | None:
     if len(best) != 1:
         return None
     ((source, member),) = best.items()
-    return Found(member.parts, source, (misnamed(stage, member.parts[-1]),))
+    return FoundModule(member.parts, source, (misnamed(stage, member.parts[-1]),))
 
 
 def misnamed(stage: Stage, name: str) -> str:
@@ -228,16 +228,18 @@ def functions_in(stage: Stage, source: bytes) -> int:
     return count if 2 * count >= len(names) else 0
 
 
-def _in_archives(stage: Stage, archive: Archive, members: Sequence[Member], label: str, depth: int) -> Found | None:
+def _in_archives(
+    stage: Stage, archive: Archive, members: Sequence[ArchiveMember], label: str, depth: int
+) -> FoundModule | None:
     """Return the module in the one inner archive that holds it."""
-    found: list[Found] = []
+    found: list[FoundModule] = []
     failed: list[SubmissionError] = []
     inner = [each for each in _files(members, label) if is_archive(each.name) and each.size <= MAX_INNER]
     for member in inner[:MOST_INNER]:
         within = f"{label}/{shown(member.name)}"
         try:
             each = module_in(stage, opened(archive.read(member, MAX_INNER), member.name, within), within, depth - 1)
-            found.append(Found((*member.parts, *each.parts), each.source, each.notes))
+            found.append(FoundModule((*member.parts, *each.parts), each.source, each.notes))
         except NotHandedIn:
             continue
         except SubmissionError as error:
@@ -249,7 +251,7 @@ def _in_archives(stage: Stage, archive: Archive, members: Sequence[Member], labe
     return found[0] if found else None
 
 
-def _in_notebook(stage: Stage, archive: Archive, members: Sequence[Member], label: str) -> Found | None:
+def _in_notebook(stage: Stage, archive: Archive, members: Sequence[ArchiveMember], label: str) -> FoundModule | None:
     """Return the code of the one notebook that bears the module's name."""
     named = [each for each in _files(members, label) if is_named_notebook(each.parts[-1], stage)]
     if not named:
@@ -260,7 +262,7 @@ def _in_notebook(stage: Stage, archive: Archive, members: Sequence[Member], labe
     within = f"{label}/{shown(member.name)}"
     if member.size > MAX_NOTEBOOK:
         raise SubmissionError(f"{within} has {member.size:,} bytes: at most {MAX_NOTEBOOK:,} are accepted")
-    return Found(
+    return FoundModule(
         member.parts, notebook_code(archive.read(member, MAX_NOTEBOOK), within), (from_cells(member.parts[-1]),)
     )
 
@@ -276,7 +278,7 @@ def from_cells(name: str) -> str:
     return f"the code cells of {shown(name)}"
 
 
-def _files(members: Sequence[Member], label: str) -> Iterator[Member]:
+def _files(members: Sequence[ArchiveMember], label: str) -> Iterator[ArchiveMember]:
     """Yield the files that somebody may have written, and no editor or system."""
     for each in members:
         check_name(each.name, label)

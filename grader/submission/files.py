@@ -79,7 +79,7 @@ ALWAYS = 8 << 20  # bytes that any archive may become, however small it is
 BLOCK = 4096  # bytes that the smallest file and the smallest folder take on a disk
 
 
-class Budget:
+class ByteBudget:
     """Counts bytes before they are made; what is said begins with label and what it does."""
 
     def __init__(self, label: str, limit: int, does: str = "unpacks to", hint: str | None = None) -> None:
@@ -98,7 +98,7 @@ class Budget:
         self.spend(-(-max(size, 1) // BLOCK) * BLOCK + folders * BLOCK)
 
 
-class ArchiveBudget(Budget):
+class ArchiveBudget(ByteBudget):
     """Counts the bytes that an archive of a size becomes; a small one may become but a multiple of itself."""
 
     def __init__(self, label: str, size: int) -> None:

@@ -217,7 +217,7 @@ class Self:
 
 
 @dataclass(eq=False)
-class Place:
+class Scope:
     """One scope, or part of one: owner is the function that reaches what is mentioned here.
 
     A use in what runs at import belongs to the module, whoever reaches it. sure is None in a function; in a module or a
@@ -227,7 +227,7 @@ class Place:
     owner: str
     runs_at_import: bool
     kind: str  # module, class, function
-    parent: Place | None = None
+    parent: Scope | None = None
     own: Self | None = None
     bound: set[str] = field(default_factory=set)
     elsewhere: set[str] = field(default_factory=set)  # bound by what stands here, in a scope around it
@@ -237,13 +237,13 @@ class Place:
     def user(self) -> str:
         return TOP_LEVEL if self.runs_at_import else self.owner
 
-    def at_import(self, owner: str) -> Place:
+    def at_import(self, owner: str) -> Scope:
         """The same scope, for an expression that is evaluated at import and that another owner reaches."""
-        return Place(owner, True, self.kind, self.parent, self.own, self.bound, self.elsewhere, self.sure)
+        return Scope(owner, True, self.kind, self.parent, self.own, self.bound, self.elsewhere, self.sure)
 
     def binds(self, name: str, line: int) -> bool:
         """Whether a name in that line is bound here or around here; a class's names are not seen in its methods."""
-        place: Place | None = self
+        place: Scope | None = self
         while place is not None:
             if name in place.bound and name not in place.elsewhere:
                 if place.sure is None:
@@ -261,15 +261,15 @@ class Layout:
     def __init__(self, tree: ast.Module) -> None:
         self.body = tree.body
         self.nodes: list[ast.AST] = []
-        self.places: list[Place] = []
+        self.places: list[Scope] = []
         self.binding: list[ast.AST] = []  # those of the nodes that bind names
         self.owners: set[str] = set()
         self.plain_classes: set[str] = set()
         self.edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
         self.decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
-        module = Place(TOP_LEVEL, True, "module", sure=surely_bound(tree.body))
+        module = Scope(TOP_LEVEL, True, "module", sure=surely_bound(tree.body))
         self._deleted: set[str] = set()
-        self._queue: list[tuple[ast.AST, Place]] = []
+        self._queue: list[tuple[ast.AST, Scope]] = []
         self._push(tree.body, module)
         while self._queue:
             node, place = self._queue.pop()
@@ -287,13 +287,13 @@ class Layout:
         for place in self.places if self._deleted else ():
             place.elsewhere |= self._deleted & (place.sure or {}).keys()
 
-    def __iter__(self) -> Iterator[tuple[ast.AST, Place]]:
+    def __iter__(self) -> Iterator[tuple[ast.AST, Scope]]:
         return zip(self.nodes, self.places, strict=True)
 
-    def _push(self, nodes: Iterable[ast.AST], place: Place) -> None:
+    def _push(self, nodes: Iterable[ast.AST], place: Scope) -> None:
         self._queue.extend([(node, place) for node in reversed(list(nodes))])
 
-    def _bind(self, node: ast.AST, place: Place) -> None:
+    def _bind(self, node: ast.AST, place: Scope) -> None:
         names = bound_names(node)
         match node:
             case ast.Name(id=name, ctx=ast.Del()) | ast.arg(arg=name):
@@ -310,7 +310,7 @@ class Layout:
             if name in BUILTINS or hasattr(builtins, name):
                 place.bound.add(name)
 
-    def _open(self, node: ast.AST, place: Place) -> None:
+    def _open(self, node: ast.AST, place: Scope) -> None:
         """Queue the parts of a node, each with its place."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -321,7 +321,7 @@ class Layout:
             case ast.ClassDef():
                 self._class(node, place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
+                inner = Scope(place.owner, place.runs_at_import, "function", place, place.own)
                 inner.elsewhere.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
                 self._push(parts(node), inner)
             case ast.Assign() | ast.AnnAssign() if place.kind != "function" and node.value is not None:
@@ -332,10 +332,10 @@ class Layout:
             case _:
                 self._push(parts(node), place)
 
-    def _inner(self, place: Place) -> Place:
-        return Place(place.owner, place.owner == TOP_LEVEL, "function", place, place.own)
+    def _inner(self, place: Scope) -> Scope:
+        return Scope(place.owner, place.owner == TOP_LEVEL, "function", place, place.own)
 
-    def _assignment(self, node: ast.Assign | ast.AnnAssign, value: ast.expr, place: Place) -> None:
+    def _assignment(self, node: ast.Assign | ast.AnnAssign, value: ast.expr, place: Scope) -> None:
         """Of `name = other` at the top level, who uses the name reaches the other; where a call stands, it runs."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
@@ -349,7 +349,7 @@ class Layout:
             place = place.at_import(TOP_LEVEL)
         self._push(parts(node), place)
 
-    def _function(self, node: _Function, place: Place) -> None:
+    def _function(self, node: _Function, place: Scope) -> None:
         inner = self._inner(place)
         if place.kind != "function":
             within = place.owner.removesuffix(BODY)
@@ -362,7 +362,7 @@ class Layout:
         self._header([node.returns], place, inner)
         self._push(node.body, inner)
 
-    def _member(self, name: str, owner: str, place: Place) -> None:
+    def _member(self, name: str, owner: str, place: Scope) -> None:
         self.owners.add(owner)
         if place.kind != "class":
             return
@@ -378,7 +378,7 @@ class Layout:
         static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
         return Self(arguments[0].arg) if arguments and not static and within in self.plain_classes else None
 
-    def _arguments(self, arguments: ast.arguments, place: Place, inner: Place) -> None:
+    def _arguments(self, arguments: ast.arguments, place: Scope, inner: Scope) -> None:
         given = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
         known = [each for each in given if each is not None]
         for each in known:
@@ -388,7 +388,7 @@ class Layout:
         headers = [each.annotation for each in known]
         self._header([*headers, *arguments.defaults, *arguments.kw_defaults], place, inner)
 
-    def _header(self, parts: Iterable[ast.expr | None], place: Place, inner: Place) -> None:
+    def _header(self, parts: Iterable[ast.expr | None], place: Scope, inner: Scope) -> None:
         """What is evaluated where a function is defined; what only names something is reached by the function."""
         for part in parts:
             if part is not None:
@@ -396,7 +396,7 @@ class Layout:
                 own = outside and is_inert([part])
                 self._push([part], place.at_import(inner.owner if own else TOP_LEVEL) if outside else place)
 
-    def _decorators(self, decorators: Iterable[ast.expr], owner: str, place: Place) -> None:
+    def _decorators(self, decorators: Iterable[ast.expr], owner: str, place: Scope) -> None:
         for decorator in decorators:
             begin = decorator
             while isinstance(begin, ast.Attribute | ast.Call):
@@ -405,15 +405,15 @@ class Layout:
                 self.decorated.append((owner, begin.id))
             self._push([decorator], place if place.kind == "function" else place.at_import(TOP_LEVEL))
 
-    def _class(self, node: ast.ClassDef, place: Place) -> None:
+    def _class(self, node: ast.ClassDef, place: Scope) -> None:
         if place.kind == "module":
-            inner = Place(f"{node.name}{BODY}", True, "class", place, sure=surely_bound(node.body))
+            inner = Scope(f"{node.name}{BODY}", True, "class", place, sure=surely_bound(node.body))
             self.owners.add(node.name)
             self.edges.append((node.name, inner.owner))
             is_plain = not node.keywords and all(self._is_plain(base) for base in node.bases)
             (self.plain_classes.add if is_plain else self.plain_classes.discard)(node.name)
         else:  # it belongs to the class or function that it stands in
-            inner = Place(place.owner, place.runs_at_import, "function", place, place.own, sure=surely_bound(node.body))
+            inner = Scope(place.owner, place.runs_at_import, "function", place, place.own, sure=surely_bound(node.body))
         self._decorators(node.decorator_list, node.name if place.kind == "module" else inner.owner, place)
         inert = place.kind == "function" or (is_inert(node.bases) and not node.keywords)
         self._push([*node.bases, *node.keywords], inner if inert else place.at_import(TOP_LEVEL))
@@ -543,7 +543,7 @@ class Meanings:
             isinstance(target, ast.Name) and paths <= self._imports.get(target.id, set()) for target in node.targets
         )
 
-    def is_own(self, node: ast.expr, place: Place) -> bool:
+    def is_own(self, node: ast.expr, place: Scope) -> bool:
         """Whether it is an object or a class that the module itself defines: neither an array nor a module."""
         while True:
             match node:
@@ -593,7 +593,7 @@ _Found = tuple[str, Way | None]
 
 
 @dataclass(frozen=True, order=True)
-class Use:
+class ForbiddenUse:
     """One place where something forbidden is used, or, where unseen says so, where it may be."""
 
     line: int
@@ -617,7 +617,7 @@ class _Search:
         self._called: set[ast.AST] = set()
         self._loads: set[ast.AST] = set()  # np.load where it can read arrays alone
 
-    def run(self) -> Iterator[tuple[Use, Place]]:
+    def run(self) -> Iterator[tuple[ForbiddenUse, Scope]]:
         """Yield every use in a module with its place; the same one may come more than once."""
         for node, place in self._layout:
             if type(node) not in _READ:
@@ -625,9 +625,12 @@ class _Search:
             at = node.cls if isinstance(node, ast.MatchClass) else node
             for name, way in self._found(node, place):
                 if isinstance(at, ast.expr | ast.stmt):
-                    yield Use(at.lineno, at.col_offset, name, *((way.unseen, way.instead) if way else ())), place
+                    yield (
+                        ForbiddenUse(at.lineno, at.col_offset, name, *((way.unseen, way.instead) if way else ())),
+                        place,
+                    )
 
-    def _found(self, node: ast.AST, place: Place) -> Iterator[_Found]:
+    def _found(self, node: ast.AST, place: Scope) -> Iterator[_Found]:
         match node:
             case ast.BinOp(op=op) if type(op) in self._operators:
                 yield self._operators[type(op)], None
@@ -652,7 +655,7 @@ class _Search:
             case ast.MatchClass(kwd_attrs=names):
                 yield from ((f".{name}", PATTERN) for name in names if self._is_refused(name))
 
-    def _imported(self, node: ast.Import | ast.ImportFrom, place: Place) -> Iterator[_Found]:
+    def _imported(self, node: ast.Import | ast.ImportFrom, place: Scope) -> Iterator[_Found]:
         for path in imported(node):
             if self._names.forbids(path):
                 yield path, None
@@ -681,7 +684,7 @@ class _Search:
                 yield path, way
                 return
 
-    def _call(self, node: ast.Call, place: Place) -> Iterator[_Found]:
+    def _call(self, node: ast.Call, place: Scope) -> Iterator[_Found]:
         function, given = node.func, node.args
         self._called.add(function)
         if (
@@ -701,7 +704,7 @@ class _Search:
             self._answered.add(function)
             yield from self._getter(node, min(getters))
 
-    def _getattr(self, node: ast.Call, place: Place) -> Iterator[_Found]:
+    def _getattr(self, node: ast.Call, place: Scope) -> Iterator[_Found]:
         match node.args:
             case [target, ast.Constant(value=str(name)), *_]:
                 dotted = list(self._dotted(node))
@@ -725,13 +728,13 @@ class _Search:
         known = (self._methods, self._names.methods, self._names.own_methods, ATTRIBUTES)
         return any(name in names for names in known)
 
-    def _attribute(self, node: ast.Attribute, place: Place) -> Iterator[_Found]:
+    def _attribute(self, node: ast.Attribute, place: Scope) -> Iterator[_Found]:
         dotted = list(self._dotted(node))
         yield from dotted
         if not dotted and isinstance(node.ctx, ast.Load) and self._is_refused(node.attr):
             yield from self._named(node.value, node.attr, f".{node.attr}{'()' * (node in self._called)}", place)
 
-    def _named(self, target: ast.expr, name: str, shown: str, place: Place) -> Iterator[_Found]:
+    def _named(self, target: ast.expr, name: str, shown: str, place: Scope) -> Iterator[_Found]:
         """An attribute of what may be an array or a module: not of the module's own object."""
         if self._meanings.is_own(target, place):
             return
@@ -815,7 +818,7 @@ def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str
     """What is refused: the whole module, where the use runs when it is loaded, else the functions that reach it."""
     if not (forbidden.operators or forbidden.names):
         return Reading()
-    by_owner: dict[str, set[Use]] = {}
+    by_owner: dict[str, set[ForbiddenUse]] = {}
     for use, place in _Search(layout, forbidden).run():
         by_owner.setdefault(place.user, set()).add(use)
     if not by_owner:
@@ -842,7 +845,7 @@ def _shown(owner: str) -> str:
     return clipped(owner.removesuffix(":"))
 
 
-def _problem(found: list[Use], forbidden: Forbidden, note: str = "") -> Problem:
+def _problem(found: list[ForbiddenUse], forbidden: Forbidden, note: str = "") -> Problem:
     """The first use, and how many others there are; the hint says what to write instead, and where the others are."""
     first, *others = found
     more = and_more(len(others))

@@ -26,7 +26,7 @@ from grader.submission.files import (
     MAX_BYTES,
     MAX_NAMES,
     MAX_TOTAL,
-    Budget,
+    ByteBudget,
     expect_kind,
     expect_parent,
     expect_size,
@@ -126,7 +126,7 @@ def _below(top: Path, label: str) -> Iterator[Path]:
 
 def _names(folder: Path, label: str) -> dict[Path, int]:
     """Return the files with names of revisions, and their sizes; SubmissionError where a copy would take too much."""
-    budget = Budget(label, MAX_NAMES, "has branches and tags that take", _HINT)
+    budget = ByteBudget(label, MAX_NAMES, "has branches and tags that take", _HINT)
     found: dict[Path, int] = {}
     folders: set[Path] = set()
     for source in (folder / name for name in _COPIED):
@@ -172,7 +172,7 @@ class Git:
         places = {"GIT_DIR": str(room), "GIT_OBJECT_DIRECTORY": str(objects), "HOME": str(room)}
         self._environment = kept | _SETTINGS | places
         self._room = room
-        self._budget = Budget(label, MAX_TOTAL, "gives", "Hand in the module alone.")  # of all objects together
+        self._budget = ByteBudget(label, MAX_TOTAL, "gives", "Hand in the module alone.")  # of all objects together
 
     def commit(self, revision: str) -> str:
         """The full name of the commit that a revision expression stands for; raises SubmissionError."""
@@ -287,7 +287,7 @@ _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0/]+)\0")
 
 
 @dataclass(frozen=True)
-class Entry:
+class TreeEntry:
     """One name in a folder of a revision: what it is, and the object with its content."""
 
     kind: str
@@ -309,7 +309,7 @@ def read_module(stage: Stage, git: Git, revision: str, label: str) -> tuple[str,
     """The commit that a revision stands for, the path of the module in it, and its bytes; raises SubmissionError."""
     commit = git.commit(revision)
     label = f"{label}@{commit[:12]}"
-    tree = _Tree(git, label)
+    tree = _RevisionTree(git, label)
     top = tree.top(commit)
     for place in places(stage):
         if tree.holds(top, place):
@@ -317,7 +317,7 @@ def read_module(stage: Stage, git: Git, revision: str, label: str) -> tuple[str,
     raise NotHandedIn(f"{label} is a revision without {expected(stage)}", suggestion(tree.entries(top)))
 
 
-class _Tree:
+class _RevisionTree:
     """The folders of one revision."""
 
     def __init__(self, git: Git, label: str) -> None:
@@ -353,7 +353,7 @@ class _Tree:
         expect_kind(entry.kind, label)
         return self._object(entry.object_id, "blob", MAX_BYTES, label)
 
-    def _entry(self, folder: str, part: str, label: str) -> Entry:
+    def _entry(self, folder: str, part: str, label: str) -> TreeEntry:
         entries = self.entries(folder)
         for name in entries:
             if name != part and folded([name]) == folded([part]):
@@ -361,11 +361,11 @@ class _Tree:
                 raise SubmissionError(f"{label} cannot be accepted: {names} differ only in how they are written")
         return entries[part]
 
-    def entries(self, folder: str) -> Mapping[str, Entry]:
+    def entries(self, folder: str) -> Mapping[str, TreeEntry]:
         """What a folder holds, by name."""
         data = self._object(folder, "tree", MAX_TREE)
         width = len(folder) // 2
-        found: dict[str, Entry] = {}
+        found: dict[str, TreeEntry] = {}
         at = 0
         while at < len(data):
             match = _ENTRY.match(data, at)
@@ -374,7 +374,7 @@ class _Tree:
             mode, name = match[1].decode(), match[2].decode("utf-8", "surrogateescape")
             at = match.end() + width
             kind = "a file" if _FILE.fullmatch(mode) else _KINDS.get(mode, "something special")
-            if found.setdefault(name, entry := Entry(kind, data[match.end() : at].hex())) is not entry:
+            if found.setdefault(name, entry := TreeEntry(kind, data[match.end() : at].hex())) is not entry:
                 raise SubmissionError(f"{self._label} is broken: '{shown(name)}' is twice in a folder")
         return found
 

@@ -228,7 +228,7 @@ def is_plain(text: str) -> bool:
     """Say so of a text whose lines end in \\n; True promises that ast.parse and compile take less than a second."""
     if len(text) > MAX_CHARS:
         return False
-    look = _Look()
+    look = _Tokens()
     position = 0
     while position < len(text):
         found = _TOKEN.match(text, position)
@@ -238,7 +238,7 @@ def is_plain(text: str) -> bool:
     return look.withs * look.exits <= MAX_EXITS
 
 
-class _Look:
+class _Tokens:
     """What has been seen on the way through a text."""
 
     def __init__(self) -> None:

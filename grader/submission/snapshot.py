@@ -17,7 +17,7 @@ from grader.submission import files
 from grader.submission.files import NOTEBOOK, TAR, ZIP, is_archive, is_renamed, places, printable, several, shown
 
 if TYPE_CHECKING:
-    from grader.submission.containers import Found, Tree
+    from grader.submission.containers import FoundModule, Tree
 
 
 Source = Literal["own", "reference", "given"]
@@ -212,7 +212,7 @@ def _tree(path: Path, label: str) -> Tree:
     return Tree(path.parent, (path.name,) if path.name else (), label)
 
 
-def _in_container(stage: Stage, found: Found, path: Path, label: str) -> Snapshot:
+def _in_container(stage: Stage, found: FoundModule, path: Path, label: str) -> Snapshot:
     files.expect_size(len(found.source), label)
     where = f"{label}/{printable('/'.join(found.parts))}"
     return replace(_snapshot(stage, found.source, path.joinpath(*found.parts), where), notes=found.notes)

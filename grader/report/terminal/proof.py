@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from grader.authoring.cases import Planned
     from grader.authoring.claims import Shortfall
     from grader.authoring.evaluation import Mutation, Tally
-    from grader.authoring.naming import Graded, Naming, Told
+    from grader.authoring.naming import GradedMutant, NamedCauses, Naming
     from grader.authoring.verify import StageProof
 
 
@@ -175,7 +175,7 @@ def _sizes(found: Naming) -> str:
     return sizes if found.others else f"{sizes}; it is the only alternative, so that three times the same is measured"
 
 
-def _false(found: Naming, graded: Graded, look: Look) -> list[Text]:
+def _false(found: Naming, graded: GradedMutant, look: Look) -> list[Text]:
     """Return what a mutant is told falsely, once, with the ways in which it is told."""
     ways: dict[str, list[str]] = {}
     for way, told in graded.told.items():
@@ -209,7 +209,7 @@ def naming_document(found: Naming) -> dict[str, Any]:
     return {"stage": found.stage, "solution": found.solution or None, **sizes, **counts, "told": told}
 
 
-def _told(told: Told) -> dict[str, Any]:
+def _told(told: NamedCauses) -> dict[str, Any]:
     causes = [
         {"id": each.cause, "function": each.function, "line": each.line, "text": each.text} for each in told.causes
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.authoring import cases
-from grader.authoring.cases import MUTANT_CALL_SECONDS, Case, aimed, reach_cases
+from grader.authoring.cases import MUTANT_CALL_SECONDS, ProofCase, aimed, reach_cases
 from grader.authoring.proof import graded, workers
 from grader.authoring.trusted_runs import Reached
 from grader.course.mutants import Mutant, mutants
@@ -34,8 +34,8 @@ def stage(course: Course) -> Stage:
 class TestCases:
     def test_the_reference_once_a_seed(self, stage: Stage) -> None:
         assert cases.reference_cases(stage, range(7, 9)) == [
-            Case("reference", "s90", SOLUTION, 7),
-            Case("reference", "s90", SOLUTION, 8),
+            ProofCase("reference", "s90", SOLUTION, 7),
+            ProofCase("reference", "s90", SOLUTION, 8),
         ]
 
     def test_with_the_first_seeds_what_is_right_goes_through_a_worker_and_with_others_it_need_not(
@@ -73,7 +73,7 @@ class TestCases:
 class TestHunts:
     def test_rows_about_the_changed_function_come_first(self, stage: Stage) -> None:
         (case,) = cases.mutant_cases(stage, [HALF], 7)
-        assert case == Case("mutants/0", "s90", HALF.source, 7, first_failure=("half", "total"))
+        assert case == ProofCase("mutants/0", "s90", HALF.source, 7, first_failure=("half", "total"))
 
     def test_then_come_those_that_reach_it(self, stage: Stage) -> None:
         rows = tuple(
@@ -108,10 +108,10 @@ SEEN = [
 ]
 
 
-def aim(span: tuple[int, int] | None, seen: list[Reached] = SEEN, tests: set[str] | None = None) -> Case:
+def aim(span: tuple[int, int] | None, seen: list[Reached] = SEEN, tests: set[str] | None = None) -> ProofCase:
     mutant = Mutant("half", 24, "return total(x) / 2", "return total(x) / 3", "…", span)
     (case,) = aimed(
-        [Case("mutants/0", "s90", "…", 7, first_failure=("half", "total"))], [mutant], seen, tests or set(TESTS)
+        [ProofCase("mutants/0", "s90", "…", 7, first_failure=("half", "total"))], [mutant], seen, tests or set(TESTS)
     )
     return case
 
@@ -139,7 +139,7 @@ def test_where_a_test_was_not_looked_at_none_is_left_out(seen: list[Reached]) ->
 
 
 def test_without_a_graded_reference_none_is_left_out() -> None:
-    (case,) = aimed([Case("mutants/0", "s90", "…", 7, first_failure=())], [], [], set())
+    (case,) = aimed([ProofCase("mutants/0", "s90", "…", 7, first_failure=())], [], [], set())
     assert case.tests is None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import evaluation
-from grader.authoring.cases import Case, Result
+from grader.authoring.cases import ProofCase, Result
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Equivalent, Mutation, Tally, load_equivalents, unused
 from grader.course.answers import Mistake
@@ -73,7 +73,7 @@ def verdict(*rows: CriterionResult, problem: Problem | None = None, faults: tupl
 
 
 def result(name: str, seed: int, found: Verdict, *outcomes: Outcome) -> Result:
-    return Result(Case(name, "s90", "…", seed), found, outcomes)
+    return Result(ProofCase(name, "s90", "…", seed), found, outcomes)
 
 
 def mistaken(status: Status = "failed", *names: str | None, seed: int = 7) -> Result:
@@ -362,7 +362,7 @@ class TestMistakes:
 
 def hunted(number: int, status: Status | None) -> Result:
     outcomes = () if status is None else (Outcome("t", "half", True, status, "why\nthis"),)
-    return Result(Case(f"mutants/{number}", "s90", "…", 7, first_failure=()), None, outcomes)
+    return Result(ProofCase(f"mutants/{number}", "s90", "…", 7, first_failure=()), None, outcomes)
 
 
 class TestMutation:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.authoring import proof
-from grader.authoring.naming import PASSED, STATES, WAYS, Change, change_of, graded, judged, measured, replaced_by
+from grader.authoring.naming import PASSED, STATES, WAYS, MutantChange, change_of, graded, judged, measured, replaced_by
 from grader.course.answers import alternative_sources, load_mistakes
 from grader.course.manifest import load_course
 from grader.course.mutants import Mutant
@@ -25,14 +25,14 @@ from grader.verdict import Verdict
 
 COURSE = load_course(WORDS)
 STAGE = COURSE.find("s01")
-CHANGE = Change(frozenset({4}), frozenset({"count_words", "_part"}))
+CHANGE = MutantChange(frozenset({4}), frozenset({"count_words", "_part"}))
 
 
 def edit(function: str, line: int, number: int = 0) -> Diagnosis:
     return Diagnosis(f"term-missing-0000000{number}", "count", "A term.", "Add it.", False, function, line)
 
 
-def state(*causes: Diagnosis, change: Change = CHANGE) -> str:
+def state(*causes: Diagnosis, change: MutantChange = CHANGE) -> str:
     failures = [SimpleNamespace(diagnosis=each) for each in causes] or [SimpleNamespace(diagnosis=None)]
     verdict: Any = SimpleNamespace(robust=False, criteria=[SimpleNamespace(failures=failures)])
     return judged(STAGE, change, verdict).state

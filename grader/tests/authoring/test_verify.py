@@ -12,7 +12,7 @@ import pytest
 
 from grader.authoring import proof
 from grader.authoring import verify as verifying
-from grader.authoring.cases import Case, Result
+from grader.authoring.cases import ProofCase, Result
 from grader.authoring.evaluation import Tally
 from grader.authoring.verify import FIRST_SEED, Plan, StageProof, Unsound, expect_sound_stages, touched, unsound, verify
 from grader.course.manifest import load_course
@@ -414,7 +414,7 @@ def test_what_ran_out_of_time_gets_a_second_try_and_no_more(two: Course, monkeyp
     given = proof.results
     limits: list[float] = []
 
-    def late(pool: Executor, cases: Sequence[Case]) -> Iterator[Result]:
+    def late(pool: Executor, cases: Sequence[ProofCase]) -> Iterator[Result]:
         limits.append(proof._course[0].stages[0].limits.stage_seconds)
         for result in given(pool, cases):
             ended = tuple(replace(each, status="timed_out") for each in result.outcomes)

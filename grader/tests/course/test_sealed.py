@@ -12,7 +12,7 @@ from grader.course.answers import alternative_sources, load_mistakes, reference_
 from grader.course.manifest import load_course
 from grader.course.sealed import (
     RECORD,
-    Record,
+    ReleaseRecord,
     digest,
     expect_released,
     is_newer,
@@ -194,12 +194,12 @@ def released(tmp_path: Path) -> SmallCopy:
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    record = Record("0.1.0", "ab12", True, {"grader/cli.py": "cd"})
+    record = ReleaseRecord("0.1.0", "ab12", True, {"grader/cli.py": "cd"})
     (tmp_path / RECORD).write_text(record_text(record))
     assert read_record(tmp_path) == record
 
 
-CUT = record_text(Record("1", "2", True, {}))[:-40]
+CUT = record_text(ReleaseRecord("1", "2", True, {}))[:-40]
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 0}', CUT, "[" * 100_000], ids=range(7))
@@ -222,7 +222,7 @@ def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path, text: str | No
     ],
 )
 def test_a_record_with_a_value_of_another_type_is_an_error(tmp_path: Path, changed: dict[str, object]) -> None:
-    whole = json.loads(record_text(Record("0.1.0", "ab12", True, {})))
+    whole = json.loads(record_text(ReleaseRecord("0.1.0", "ab12", True, {})))
     (tmp_path / RECORD).write_text(json.dumps(whole | changed))
     with pytest.raises(CourseError, match="cannot be read: expected the record of a release"):
         read_record(tmp_path)
@@ -233,7 +233,7 @@ def test_a_record_with_a_value_of_another_type_is_an_error(tmp_path: Path, chang
     ["../mine", "/etc/mine", "a/../../b", "a//b", "./a", "", "a\0b", "..\\mine", "C:mine", ".git/config", ".Grader/a"],
 )
 def test_a_record_that_names_what_no_course_has_is_an_error(tmp_path: Path, path: str) -> None:
-    (tmp_path / RECORD).write_text(record_text(Record("0.1.0", "ab12", True, {".github/a.yml": "0", path: "0"})))
+    (tmp_path / RECORD).write_text(record_text(ReleaseRecord("0.1.0", "ab12", True, {".github/a.yml": "0", path: "0"})))
     with pytest.raises(CourseError, match="expected files of the course, by their paths in its folder"):
         read_record(tmp_path)
 
@@ -288,13 +288,13 @@ def written(root: Path, text: str) -> None:
     [(True, "`grader update` puts it back."), (False, "Fetch this copy of the course again.")],
 )
 def test_it_is_named_with_what_puts_it_back(place: Place, self_paced: bool, hint: str) -> None:
-    written(place.root, record_text(Record("0.1.0", "", self_paced, NAMED)))
+    written(place.root, record_text(ReleaseRecord("0.1.0", "", self_paced, NAMED)))
     with pytest.raises(CourseError) as caught:
         load_course(place.root)
     assert (caught.value.message, caught.value.hint) == ("stages/s01_gone/stage.toml: is missing", hint)
 
 
-@pytest.mark.parametrize("text", ["no record", record_text(Record("0.1.0", "", True, {"README.md": "0"}))])
+@pytest.mark.parametrize("text", ["no record", record_text(ReleaseRecord("0.1.0", "", True, {"README.md": "0"}))])
 def test_other_mistakes_are_told_where_nothing_is_missing(place: Place, text: str) -> None:
     written(place.root, text)
     with pytest.raises(CourseError, match="'s00' is not a stage of this course") as caught:

@@ -28,7 +28,7 @@ from grader.report.github import (
     summary,
     within,
 )
-from grader.report.graded import Scene, details
+from grader.report.graded import ReportContext, details
 from grader.tests.support.verdicts import (
     CLASSROOM50,
     CRASH,
@@ -83,7 +83,7 @@ def page(*verdicts: Verdict) -> Tags:
     return Tags(reader.render(summary(report(*verdicts), SCENE)))
 
 
-def commands(*verdicts: Verdict, scene: Scene = SCENE) -> list[tuple[str, str, str, str]]:
+def commands(*verdicts: Verdict, scene: ReportContext = SCENE) -> list[tuple[str, str, str, str]]:
     """File, line, title and message of each annotation, as the runner reads them."""
     found = []
     for line in annotation_lines(report(*verdicts), scene):
@@ -164,7 +164,7 @@ def test_an_annotation_stands_on_the_learner_s_own_line() -> None:
 
 
 def test_a_file_outside_of_the_repository_is_named_in_the_message() -> None:
-    ((file, line, _, message),) = commands(replace(VERDICT, criteria=(SPLIT,)), scene=Scene(NOW))
+    ((file, line, _, message),) = commands(replace(VERDICT, criteria=(SPLIT,)), scene=ReportContext(NOW))
     assert (file, line) == ("", "")
     assert message.endswith(f"\n{LABEL}:142")
 
@@ -277,7 +277,7 @@ CLASSROOM50_SCHEMA: dict[str, Any] = json.loads(
 )
 
 
-def classroom50_result(*verdicts: Verdict, scene: Scene = SCENE) -> dict[str, Any]:
+def classroom50_result(*verdicts: Verdict, scene: ReportContext = SCENE) -> dict[str, Any]:
     """The document, if the schema accepts it and the rules that a schema cannot say hold."""
     result: dict[str, Any] = json.loads(classroom50(report(*verdicts), scene))
     jsonschema.Draft202012Validator(CLASSROOM50_SCHEMA).validate(result)
@@ -307,7 +307,7 @@ def test_it_names_the_submission_as_the_environment_does() -> None:
     assert (result["submission"], result["review"]) == (CLASSROOM50["SUBMISSION_TAG"], CLASSROOM50["COMMIT_URL"])
     assert (result["assignment_type"], result["datetime"]) == ("individual", "2026-11-21T12:30:05Z")
     more = {**CLASSROOM50, "OWNER": "group-1", "ASSIGNMENT_TYPE": "group", "REVIEW_URL": "https://example.org/r"}
-    other = classroom50_result(VERDICT, scene=Scene(NOW, more))
+    other = classroom50_result(VERDICT, scene=ReportContext(NOW, more))
     assert (other["owner"], other["assignment_type"], other["review"]) == ("group-1", "group", "https://example.org/r")
 
 

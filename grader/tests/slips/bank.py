@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.answers import KEBAB, Edit, patch_in
+from grader.course.answers import KEBAB, Replacement, patch_in
 from grader.course.table import Table, read_toml
 from grader.errors import GraderError
 
@@ -31,7 +31,7 @@ class Slip:
     id: str
     what: str
     row: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
     source: str
 
 

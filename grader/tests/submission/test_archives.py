@@ -27,7 +27,7 @@ from grader.submission.archives import (
     MAX_PATH,
     TAR_BLOCK,
     Archive,
-    Member,
+    ArchiveMember,
     Tar,
     Unpacked,
     Zip,
@@ -44,9 +44,9 @@ def unpacked(archive: Archive, label: str) -> bytes:
     return read_chosen(STAGE, archive, archive.members(), label)[1]
 
 
-def members(*names: str | tuple[str, str]) -> list[Member]:
+def members(*names: str | tuple[str, str]) -> list[ArchiveMember]:
     pairs = [name if isinstance(name, tuple) else (name, "a file") for name in names]
-    return [Member(name, kind, 10, index) for index, (name, kind) in enumerate(pairs)]
+    return [ArchiveMember(name, kind, 10, index) for index, (name, kind) in enumerate(pairs)]
 
 
 def chosen(*names: str | tuple[str, str]) -> str:
@@ -130,7 +130,7 @@ class TestDoubts:
 
     def test_a_module_too_large_is_refused_by_what_the_archive_says(self) -> None:
         with pytest.raises(SubmissionError, match="has 104,857,600 bytes: at most 1,048,576 are accepted"):
-            choose(STAGE, [Member("attention.py", "a file", 100 << 20, 0)], "ada.zip")
+            choose(STAGE, [ArchiveMember("attention.py", "a file", 100 << 20, 0)], "ada.zip")
 
 
 class TestNames:

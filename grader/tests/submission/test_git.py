@@ -22,7 +22,7 @@ from grader.course.stage import Stage
 from grader.errors import GraderFault, SubmissionError
 from grader.submission import MAX_BYTES, Snapshot, take
 from grader.submission import git as module
-from grader.submission.files import BLOCK, MAX_NAMES, Budget
+from grader.submission.files import BLOCK, MAX_NAMES, ByteBudget
 from grader.submission.git import Git, borrow, opened
 from grader.tests.support.command import NUMBERS, Here
 from grader.tests.support.repositories import blob, commit, commit_tree, git, make, needs_git
@@ -581,7 +581,7 @@ def test_a_check_refuses_such_a_repository_as_nothing_that_can_be_graded(here: H
 
 
 def test_a_file_costs_a_block_and_a_folder_another() -> None:
-    budget = Budget("ada", 4 * BLOCK)
+    budget = ByteBudget("ada", 4 * BLOCK)
     budget.spend_file(0)
     budget.spend_file(BLOCK + 1)
     assert budget.left == BLOCK

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grader.criterion import KindCount
 from grader.outcome import Diagnosis, Where
-from grader.report.graded import Report, Scene
+from grader.report.graded import Report, ReportContext
 from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
@@ -67,7 +67,7 @@ CLASSROOM50 = {
     "RELEASE_URL": "https://example.org/release/1",
     "USERNAME": "learner",
 }
-SCENE = Scene(NOW, CLASSROOM50, lambda label: label)
+SCENE = ReportContext(NOW, CLASSROOM50, lambda label: label)
 
 _SIGNS = [
     *("::error::x", "::set-output", "name=a::b", "::stop-commands::t", "##[add-mask]1", "###[group]", "##vso[task.x]"),

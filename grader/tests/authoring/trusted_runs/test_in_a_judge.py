@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.authoring.trusted_runs import Mutant, MutantRunner
+from grader.authoring.trusted_runs import ChangedForm, MutantRunner
 from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
@@ -51,8 +51,8 @@ def snapshot(course: SmallCourse) -> Snapshot:
 
 @pytest.fixture(scope="module")
 def caught(course: SmallCourse) -> Caught:
-    def found(*forms: str | Mutant, seconds: float = 1.0) -> list[Outcome | None]:
-        mutants = [form if isinstance(form, Mutant) else Mutant(form) for form in forms]
+    def found(*forms: str | ChangedForm, seconds: float = 1.0) -> list[Outcome | None]:
+        mutants = [form if isinstance(form, ChangedForm) else ChangedForm(form) for form in forms]
         with MutantRunner(course.course, course.stage) as runner:
             return runner.caught(mutants, 1, seconds)
 
@@ -77,7 +77,7 @@ class TestChangedForms:
 
     def test_named_tests_are_the_only_ones(self, caught: Caught) -> None:
         hidden, totals = "test_hidden.py::test_half_of_any_rows", "test_small.py::test_total_of_two_rows"
-        found = caught(Mutant(THIRD, (hidden,)), Mutant(THIRD, (totals,)), Mutant(THIRD, ()))
+        found = caught(ChangedForm(THIRD, (hidden,)), ChangedForm(THIRD, (totals,)), ChangedForm(THIRD, ()))
         assert [each and each.test for each in found] == [hidden, None, None]
 
     @pytest.mark.some_of(3)
@@ -100,7 +100,7 @@ class TestChangedForms:
     def test_nothing_is_said_of_one_that_only_waits(self, caught: Caught) -> None:
         tests = ("test_small.py::test_half_of_two",)
         waiting = doing("import time; time.sleep(600)")
-        assert caught(Mutant(waiting, tests), Mutant(THIRD, tests), seconds=0.2)[0] is None
+        assert caught(ChangedForm(waiting, tests), ChangedForm(THIRD, tests), seconds=0.2)[0] is None
 
     def test_one_that_cannot_be_loaded_is_caught(self, caught: Caught) -> None:
         (found,) = caught(f"{SOLUTION}\nSIZE = 1 / 0\n")
@@ -112,7 +112,7 @@ class TestChangedForms:
         assert caught(leaving, asking) == [None, None]
 
     def test_mutants_end_as_they_do_through_a_worker(self, course: SmallCourse, snapshot: Snapshot) -> None:
-        changed = [Mutant(mutant.source) for mutant in mutants(SOLUTION)]
+        changed = [ChangedForm(mutant.source) for mutant in mutants(SOLUTION)]
         with MutantRunner(course.course, course.stage) as runner:
             ours = runner.caught(changed, 1, 1.0)
             through = runner.first_failures(snapshot, Options(1, "process"), changed)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.authoring import trusted_runs as first_failures
-from grader.authoring.trusted_runs import Mutant, MutantRunner, caught_through_worker
+from grader.authoring.trusted_runs import ChangedForm, MutantRunner, caught_through_worker
 from grader.isolation import tiers
 from grader.judging.grading import Options
 from grader.judging.task import JudgeTask
@@ -18,7 +18,7 @@ from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import FILES, SOLUTION, write_stage
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="no judge can be forked here")
-RIGHT, THIRD = Mutant(SOLUTION), Mutant(SOLUTION.replace("/ 2", "/ 3"))
+RIGHT, THIRD = ChangedForm(SOLUTION), ChangedForm(SOLUTION.replace("/ 2", "/ 3"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_all_forms_are_told_of(charged: tuple[JudgeTask, tiers.LocalWorkerFactor
 def test_the_list_ends_before_the_form_that_ends_the_judge(
     charged: tuple[JudgeTask, tiers.LocalWorkerFactory], error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ending(task: Any, mutant: Mutant, *rest: Any) -> Outcome | None:
+    def ending(task: Any, mutant: ChangedForm, *rest: Any) -> Outcome | None:
         if mutant == THIRD:
             raise error
         return whole(task, mutant, *rest)
@@ -61,5 +61,5 @@ def test_the_list_ends_before_the_form_that_ends_the_judge(
 def test_tests_that_the_suite_lacks_are_left_out(charged: tuple[JudgeTask, tiers.LocalWorkerFactory]) -> None:
     task, own = charged
     known = "test_small.py::test_half_of_two"
-    (found,) = caught_through_worker(task, [Mutant(THIRD.source, ("test_small.py::test_of_old", known))], own)
+    (found,) = caught_through_worker(task, [ChangedForm(THIRD.source, ("test_small.py::test_of_old", known))], own)
     assert found is not None and found.test == known

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.authoring.trusted_runs import Mutant, MutantRunner
+from grader.authoring.trusted_runs import ChangedForm, MutantRunner
 from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
@@ -46,8 +46,8 @@ def first_failure(course: SmallCourse, snapshot: Snapshot) -> Hunt:
     """What runs texts, or mutants, in the weakest tier."""
     stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=2.0))
 
-    def hunted(*forms: str | Mutant, isolation: str = "process", fork: bool = tiers.FORKS) -> list[Outcome | None]:
-        mutants = [form if isinstance(form, Mutant) else Mutant(form) for form in forms]
+    def hunted(*forms: str | ChangedForm, isolation: str = "process", fork: bool = tiers.FORKS) -> list[Outcome | None]:
+        mutants = [form if isinstance(form, ChangedForm) else ChangedForm(form) for form in forms]
         with MutantRunner(course.course, stage) as runner:
             return runner.first_failures(snapshot, Options(1, isolation, fork=fork), mutants)
 
@@ -78,7 +78,10 @@ def test_named_tests_are_the_only_ones_and_come_in_that_order(first_failure: Hun
     hidden, public = "test_hidden.py::test_half_of_any_rows", "test_small.py::test_half_of_two"
     totals = "test_small.py::test_total_of_two_rows"
     found = first_failure(
-        Mutant(THIRD, (hidden, public)), Mutant(THIRD, (totals,)), Mutant(THIRD, ()), Mutant(THIRD, (public,))
+        ChangedForm(THIRD, (hidden, public)),
+        ChangedForm(THIRD, (totals,)),
+        ChangedForm(THIRD, ()),
+        ChangedForm(THIRD, (public,)),
     )
     assert [each and each.test for each in found] == [hidden, None, None, public]
 
@@ -113,7 +116,7 @@ def test_what_one_form_leaves_behind_is_not_there_for_the_next(first_failure: Hu
 def test_one_that_ends_the_judge_is_hunted_alone(first_failure: Hunt, monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.authoring import trusted_runs as first_failures
 
-    def ending(charge: Any, mutant: Mutant, *rest: Any) -> Outcome | None:
+    def ending(charge: Any, mutant: ChangedForm, *rest: Any) -> Outcome | None:
         if "/ 3" in mutant.source:
             raise MemoryError
         return whole(charge, mutant, *rest)
@@ -154,6 +157,6 @@ def test_mutants_end_as_they_do_alone(course: SmallCourse, snapshot: Snapshot) -
     made = mutants(SOLUTION)
     options = Options(1, "process")
     with MutantRunner(course.course, course.stage) as runner:
-        together = runner.first_failures(snapshot, options, [Mutant(mutant.source) for mutant in made])
+        together = runner.first_failures(snapshot, options, [ChangedForm(mutant.source) for mutant in made])
         alone = [runner.first_failure(replace(snapshot, source=mutant.source.encode()), options, ()) for mutant in made]
     assert [found is None for found in together] == [found is None for found in alone]

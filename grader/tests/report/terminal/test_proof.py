@@ -11,7 +11,7 @@ from rich.text import Text
 from grader.authoring.cases import Planned
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
-from grader.authoring.naming import Graded, Naming, Told
+from grader.authoring.naming import GradedMutant, NamedCauses, Naming
 from grader.authoring.verify import StageProof
 from grader.course.mutants import Mutant
 from grader.outcome import Diagnosis
@@ -203,18 +203,23 @@ class TestDocument:
 CAUSE = Diagnosis("term-missing-0a1b2c3d", "total", "total, line 7: A term is missing.", "Add it.", False, "total", 7)
 HALVED = Mutant("half", 4, "return x / 2", "return x * 2", "")
 THIRD = Mutant("half", 4, "return x / 2", "return x / 3", "")
-FALSE, RIGHT, UNNAMED, PASSED = Told("false", (CAUSE,)), Told("right", (CAUSE,)), Told("unnamed"), Told("passed")
+FALSE, RIGHT, UNNAMED, PASSED = (
+    NamedCauses("false", (CAUSE,)),
+    NamedCauses("right", (CAUSE,)),
+    NamedCauses("unnamed"),
+    NamedCauses("passed"),
+)
 
 
-def of(mutant: Mutant, reference: Told, alternatives: Told, pool: Told) -> Graded:
-    return Graded(mutant, (9,), {"reference": reference, "alternatives": alternatives, "pool": pool})
+def of(mutant: Mutant, reference: NamedCauses, alternatives: NamedCauses, pool: NamedCauses) -> GradedMutant:
+    return GradedMutant(mutant, (9,), {"reference": reference, "alternatives": alternatives, "pool": pool})
 
 
 FOUND = Naming(
     "s01", "loops", 2, 40,
     (
         of(HALVED, FALSE, UNNAMED, FALSE),
-        of(THIRD, UNNAMED, RIGHT, Told("in_function", (CAUSE,))),
+        of(THIRD, UNNAMED, RIGHT, NamedCauses("in_function", (CAUSE,))),
         of(THIRD, PASSED, PASSED, PASSED),
         of(THIRD, UNNAMED, RIGHT, RIGHT),
     ),
