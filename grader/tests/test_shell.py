@@ -8,7 +8,7 @@ import pytest
 
 from grader import shell
 from grader.judging.fresh_judge import _end_of
-from grader.watching.editor import opening
+from grader.watching.keys import opening
 
 
 @pytest.fixture(params=["linux", "darwin", "win32"])

@@ -15,7 +15,7 @@ from grader.commands.options import AnyStage
 from grader.errors import UsageError
 from grader.extras import installs
 
-WITHOUT = "Textual is not installed, so the view is simpler."
+WITHOUT = "Textual is not installed, so what happens is told in lines."
 
 
 def watch(
@@ -27,7 +27,7 @@ def watch(
     """Check a stage each time you save it.
 
     Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
-    needs Textual, which the extra `tui` brings. Without it the view is simpler.
+    needs Textual, which the extra `tui` brings. Without it what happens is told in lines, as with `--plain`.
     """
     from grader.progress.naming import stage_or_current
     from grader.report.terminal import screen
@@ -38,16 +38,12 @@ def watch(
         raise UsageError(message, "`grader watch --plain` prints lines instead.")
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    if plain or shell.is_dumb(os.environ.get("TERM")):
-        from grader.watching.plain import watch as in_lines
-
-        in_lines(workspace, target, screen.look())
-    elif find_spec("textual") is None:
-        from grader.watching.live import watch as in_live_view
-
+    in_lines = plain or shell.is_dumb(os.environ.get("TERM"))
+    if not in_lines and find_spec("textual") is None:
         screen.say(WITHOUT, installs("tui", "textual"), "yellow")
-        in_live_view(workspace, target, screen.console(), screen.look)
+        in_lines = True
+    if in_lines:
+        from grader.watching.plain import watch as view
     else:
-        from grader.watching.tui.app import watch as in_full_screen
-
-        in_full_screen(workspace, target, screen.look)
+        from grader.watching.tui import watch as view
+    view(workspace, target, screen.look())

@@ -19,8 +19,8 @@ OTHERS = {  # what else starts processes, and which
     "setup.first_commit": "git",
     "setup.merging": "git",
     "submission.git": "git",
-    "watching.editor": "an editor",
-    "watching.tui.app": "an editor",
+    "watching.keys": "an editor",
+    "watching.tui": "an editor",
 }
 SPAWNING = {  # processes that multiprocessing starts, within `children.spawning`
     "authoring.proof": "gradings of trusted modules",

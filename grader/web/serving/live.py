@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
-from grader.watching.events import Event, Explored, Judged
+from grader.watching.board import Event, Explored, Judged
 from grader.watching.keys import told
 from grader.watching.session import Session
 from grader.web.page import Pages

@@ -10,9 +10,8 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.progress.actions import Workspace
-from grader.watching.events import Event
-from grader.watching.making import made
-from grader.watching.session import Session
+from grader.watching.board import Event
+from grader.watching.session import Session, made
 from grader.web.page import Pages
 from grader.web.serving.app import App
 from grader.web.serving.live import Live

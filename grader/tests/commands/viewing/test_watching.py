@@ -31,14 +31,14 @@ def test_neither_help_nor_status_loads_what_watching_needs() -> None:
 
 @pytest.mark.parametrize(
     ("term", "missing", "view"),
-    [("dumb", False, "plain"), ("", False, "plain"), ("xterm", True, "live"), ("xterm", False, "tui.app")],
+    [("dumb", False, "plain"), ("", False, "plain"), ("xterm", True, "plain"), ("xterm", False, "tui")],
 )
 def test_the_view_is_the_best_that_works(
     here: Here, monkeypatch: pytest.MonkeyPatch, term: str, missing: bool, view: str
 ) -> None:
     shown: list[str] = []
-    for name in ("plain", "live", *(() if missing else ("tui.app",))):
-        if name == "tui.app":
+    for name in ("plain", *(() if missing else ("tui",))):
+        if name == "tui":
             pytest.importorskip("textual")
         monkeypatch.setattr(f"grader.watching.{name}.watch", lambda *_, name=name: shown.append(name))
     for stream in ("stdin", "stdout", "stderr"):

@@ -14,7 +14,7 @@ from grader.progress.workspace import open_workspace
 from grader.tests.support.command import Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Checks, Saves
-from grader.watching.events import Event
+from grader.watching.board import Event
 from grader.watching.session import Session
 from grader.web.page import Pages
 from grader.web.serving.app import App

@@ -13,7 +13,7 @@ from grader.tests.similarity.test_page import Reader
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import verdict
 from grader.tests.web.serving.made import Served
-from grader.watching.events import Judged
+from grader.watching.board import Judged
 from grader.web.serving.answers import Answer, Stream
 from grader.web.serving.guard import Guard
 

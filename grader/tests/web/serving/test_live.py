@@ -13,7 +13,7 @@ from grader.tests.support.command import Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import verdict
 from grader.tests.web.serving.made import Served, frames
-from grader.watching.events import Explored, Failed, Judged, Saved
+from grader.watching.board import Explored, Failed, Judged, Saved
 from grader.web.serving import live
 from grader.web.serving.live import named
 

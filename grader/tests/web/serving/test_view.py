@@ -11,8 +11,7 @@ from grader.submission.source import Problem
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Failure
-from grader.watching.board import Board
-from grader.watching.events import Decided, Failed, Judged
+from grader.watching.board import Board, Decided, Failed, Judged
 from grader.web.page import Pages
 from grader.web.serving.steps import StepLink
 from grader.web.serving.view import COMPLETE, PUBLIC, View, view

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from textual.screen import Screen as Base
+from textual.widgets import OptionList
 
 from grader.tests.support.command import Place
+from grader.tests.watching.screen import Screen, play
+from grader.watching.board import Counted, Explored, Failed, Saved
+from grader.watching.tui import FEET, foot, help_text
+from grader.watching.windows import Choice
 
 pytest.importorskip("textual")
-
-from grader.tests.watching.tui.screen import Screen, play
-from grader.watching.events import Counted, Explored, Failed, Saved
 
 
 def test_a_tick_while_the_screen_is_taken_down_does_nothing(place: Place) -> None:
@@ -110,8 +113,8 @@ def test_the_failing_line_opens_and_an_editor_that_is_missing_is_told(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[tuple[str, ...]] = []
-    monkeypatch.setattr("grader.watching.tui.app.started", lambda how: opened.append(how.command))
-    monkeypatch.setattr("grader.watching.tui.app.shutil.which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr("grader.watching.tui.started", lambda how: opened.append(how.command))
+    monkeypatch.setattr("grader.watching.tui.shutil.which", lambda name: f"/bin/{name}")
     monkeypatch.setenv("TERM_PROGRAM", "vscode")
 
     async def story(screen: Screen) -> None:
@@ -123,5 +126,94 @@ def test_the_failing_line_opens_and_an_editor_that_is_missing_is_told(
         monkeypatch.setenv("VISUAL", "")
         await screen.press("o")
         await screen.until(lambda: any("EDITOR is not set" in each.message for each in screen.app._notifications))
+
+    play(place.root, story)
+
+
+pytest.importorskip("textual")
+
+
+def test_the_keys_fit_into_a_window_of_80_columns_and_24_lines() -> None:
+    lines = help_text().splitlines()
+    assert max(map(len, lines)) <= 66 and len(lines) <= 16
+
+
+def test_every_foot_names_the_help_and_fits_where_it_is_shown() -> None:
+    assert [len(each) for each in FEET] == sorted((len(each) for each in FEET), reverse=True)
+    assert all(each.endswith("? help  q quit") for each in FEET)
+    assert [foot(width) for width in (120, 80, 60, 34, 10)] == [*FEET, FEET[-1]]
+
+
+pytest.importorskip("textual")
+
+
+def choices(screen: Screen) -> list[str]:
+    """Return what the list of the window offers."""
+    return [str(option.prompt) for option in screen.app.screen.query_one("#choices", OptionList).options]
+
+
+def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        board = screen.watched.session
+        await screen.press("n")
+        await screen.until(lambda: board.board.stage.id == "s02")
+        await screen.takes(Failed(2, "s02 is locked: s01 (Numbers) comes first", "Begin there."))
+        await screen.until(lambda: "s02 is locked" in screen.text("#told"))
+        await screen.press("n", "p")
+        await screen.until(lambda: board.board.stage.id == "s01")
+        await screen.press("l")
+        await screen.shows(Choice)
+        await screen.press("down", "enter")  # it begins where one is
+        await screen.until(lambda: board.board.stage.id == "s02")
+        await screen.press("slash", *"quad", "enter")
+        await screen.until(lambda: (board.board.stage.id, screen.app._row) == ("s01", "quadruple"))
+        await screen.press("slash", *"quadratic", "enter")
+        await screen.until(lambda: 'Nothing here is called "quadratic".' in choices(screen))
+        await screen.press("escape")
+        await screen.shows(Base)
+        await screen.press("slash", "q", "escape")
+        await screen.shows(Base)
+        screen.app.query_one("#stages").focus()
+        await screen.until(lambda: screen.app.focused is not None and screen.app.focused.id == "stages")
+        await screen.press("down", "enter")
+        await screen.until(lambda: board.board.stage.id == "s02")
+
+    play(place.root, story)
+
+
+def test_who_goes_through_the_stages_stays_there_while_the_screen_changes(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        stages = screen.app.query_one("#stages", OptionList)
+        stages.focus()
+        await screen.until(lambda: screen.app.focused is stages)
+        await screen.press("down")
+        await screen.until(lambda: stages.highlighted == 1)
+        await screen.judged("passed", "failed")  # the lines are others
+        assert stages.highlighted == 1
+        screen.app._refresh()
+        await screen.press("enter")
+        await screen.until(lambda: screen.watched.session.board.stage.id == "s02")
+        await screen.press("p")
+        await screen.until(lambda: stages.highlighted == 0)
+
+    play(place.root, story)
+
+
+def test_a_window_closes_once_though_a_key_arrives_twice(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.press("l")
+        await screen.shows(Choice)
+        listed = screen.app.screen.query_one("#choices", OptionList)
+        for _ in range(2):  # as a key that repeats: both come before the window has closed
+            listed.action_select()
+        await screen.shows(Base)
+        for key, closes in (("question_mark", "close"), ("r", "answer(False)")):
+            await screen.press(key)
+            await screen.until(lambda: len(screen.app.screen_stack) == 2)
+            window = screen.app.screen
+            for _ in range(2):
+                await window.run_action(closes)
+            await screen.shows(Base)
+        assert screen.app.is_running
 
     play(place.root, story)

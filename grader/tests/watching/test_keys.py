@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import UsageError
-from grader.watching.editor import Opening, opening
+from grader.watching.keys import Opening, opening
 
 
 def found(environment: dict[str, str], *missing: str) -> Opening:

@@ -15,7 +15,7 @@ from grader.report.terminal.layout import Look
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Watched, verdict
 from grader.watching.session import Session
-from grader.watching.tui.app import Posted, Watching
+from grader.watching.tui import Posted, Watching
 
 Story = Callable[["Screen"], Awaitable[None]]
 

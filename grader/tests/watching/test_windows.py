@@ -18,8 +18,8 @@ pytest.importorskip("textual")
 from textual.screen import Screen as Base
 from textual.widgets import Markdown, Static
 
-from grader.tests.watching.tui.screen import Screen, play
-from grader.watching.tui.dialogs import Question, Reading
+from grader.tests.watching.screen import Screen, play
+from grader.watching.windows import Question, Reading
 
 
 def reading(screen: Screen) -> str:
