@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from grader.capstone.session import Moment, Outcome, Setting
-from grader.explore.drawing import Chart, Curves, Series
-from grader.explore.terminal.gallery import drawing_lines
-from grader.explore.terminal.heatmap import View
-from grader.explore.terminal.plotting import LEAST, chart_block
+from grader.explore.cells import View
+from grader.explore.model import Chart, Curves, Series
+from grader.explore.plotting import LEAST, chart_block
+from grader.explore.terminal import drawing_lines
 from grader.report.terminal import screen
 from grader.report.terminal.layout import INDENT, heading, paragraph
 

@@ -160,7 +160,7 @@ def test_stage_tests_import_grader_testing_only() -> None:
 
 
 def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
-    for name in ("model", "drawing", "values", "npz", "example", "walk", "session", "plans"):
+    for name in ("model", "values", "example", "session"):
         found = set(imports(HOUSE / "explore" / f"{name}.py"))
         assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
 
@@ -168,7 +168,7 @@ def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
 def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_grader() -> None:
     paths = sorted((ROOT / "drawings").rglob("*.py"))
     assert {"s05", "s15", "s17", "drawings"} <= {path.parent.name for path in paths}
-    explored = ("drawing", "example", "model", "values")
+    explored = ("example", "model", "values")
     remote = ("grader.sandbox.proxies",)
     own = (*(f"grader.explore.{name}" for name in explored), *remote, "drawings", "numpy")
     for path in paths:
@@ -178,8 +178,8 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
 
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
-    assert users == {f"explore.picture.{name}" for name in ("files", "painting", "panels", "strokes")}
-    for name in ("grader.explore.session", "grader.explore.terminal.telling", "grader.explore.picture.files"):
+    assert users == {f"explore.{name}" for name in ("picture", "painting", "panels")}
+    for name in ("grader.explore.session", "grader.explore.terminal", "grader.explore.picture"):
         assert "matplotlib" not in loaded(name)
 
 

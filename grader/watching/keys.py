@@ -129,7 +129,7 @@ class Keys:
         try:
             return Answer(self._look.command(act()))
         except (GraderError, OSError) as error:
-            return Answer(self._look.command(told(error)))
+            return Answer(self._look.command(error_text(error)))
 
     def _hint(self, row: str | None) -> str:
         found = self._session.hint(row)
@@ -171,11 +171,11 @@ class Keys:
         try:
             self._session.open(self._session.workspace.course.find(word))
         except GraderError as error:
-            return f"{told(error)} Type ? for the keys."
+            return f"{error_text(error)} Type ? for the keys."
         return ""
 
 
-def told(error: GraderError | OSError) -> str:
+def error_text(error: GraderError | OSError) -> str:
     """Return an error as one text: what, and what to do."""
     if isinstance(error, GraderError):
         said = error.message[:1].upper() + error.message[1:]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
-from grader.explore.plans import may_draw
+from grader.explore.model import may_draw
 from grader.progress import hints, lessons, pages
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings

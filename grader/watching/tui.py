@@ -32,7 +32,7 @@ from grader.progress.actions import Workspace
 from grader.report.terminal.layout import Look
 from grader.watching import telling
 from grader.watching.board import Board, Event, Judged
-from grader.watching.keys import ENDS, opening, started, told
+from grader.watching.keys import ENDS, error_text, opening, started
 from grader.watching.session import Post, Session, Width, made
 from grader.watching.windows import (
     Choice,
@@ -415,7 +415,7 @@ class Watching(App[None]):
         try:
             yield
         except (GraderError, OSError) as error:
-            said = self._look.clean(self._look.command(told(error)))
+            said = self._look.clean(self._look.command(error_text(error)))
             self.notify(said, severity="error", timeout=ERROR_SECONDS, markup=False)
 
     def _fit(self, width: int) -> None:

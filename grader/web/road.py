@@ -183,8 +183,3 @@ def _row(stage: Stage, row: RowCheck) -> Row:
     kind = VALUES_RIGHT if row.values_right else row.status
     tests = row.tests_passed, row.tests_total
     return Row(row.id, criterion.text, criterion.functions, row.status, kind, words, said, *tests, row.robust)
-
-
-def functions_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the functions of some rows, each once."""
-    return tuple(dict.fromkeys(name for row in rows for name in row.functions))

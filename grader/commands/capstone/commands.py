@@ -13,7 +13,7 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.capstone.session import Outcome, Setting
-    from grader.explore.terminal.heatmap import View
+    from grader.explore.cells import View
 
 MOST_TOKENS, MOST_PROMPT = 5000, 10_000
 app = typer.Typer(rich_markup_mode=None)
@@ -143,7 +143,7 @@ def _setting(isolation: str) -> Setting:
 
 
 def _view(error: bool = False) -> View:
-    from grader.explore.terminal.heatmap import View
+    from grader.explore.cells import View
     from grader.report.terminal import screen
 
     return View(screen.look(error), None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.course.stage import Stage
-    from grader.explore.colour import Palette
+    from grader.explore.cells import Palette
     from grader.explore.model import Exploration, Plan
     from grader.progress.actions import Workspace
 
@@ -61,10 +61,10 @@ def explore(
     shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need matplotlib: `uv sync
     --extra plot`. The exit code is 0 if every step works, 1 if one does not.
     """
-    from grader.explore.picture import files
+    from grader.explore import picture
     from grader.report.terminal import screen
 
-    files.expect_possible(png, svg)
+    picture.expect_possible(png, svg)
     target, found = _explored(stage, (words, arrays, heads, name), seed, isolation, submission)
     pictures = _drawn(found, png, svg)
     _show(found, pictures, as_json)
@@ -84,7 +84,7 @@ def _explored(
 ) -> tuple[Stage, Exploration]:
     """Run the steps of the stage that is meant; sentence holds what --words, --input, --heads and --example gave."""
     from grader.explore.example import example
-    from grader.explore.plans import plans
+    from grader.explore.model import plans
     from grader.explore.session import explore as explored
     from grader.progress.building import equipped
     from grader.progress.workspace import open_workspace
@@ -137,19 +137,19 @@ def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]
 
 
 def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str, ...]:
-    from grader.explore.picture import files
+    from grader.explore import picture
 
     wanted = [(kind, file) for kind, file in (("png", png), ("svg", svg)) if file is not None]
     something = bool(found.maps or found.drawings)
     for kind, file in wanted if something else ():
-        files.draw(found, file, kind)
+        picture.draw(found, file, kind)
     return tuple(str(file) for _, file in wanted) if something else ()
 
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
+    from grader.explore.cells import View
     from grader.explore.document import exploration_document
-    from grader.explore.terminal.heatmap import View
-    from grader.explore.terminal.telling import exploration_lines
+    from grader.explore.terminal import exploration_lines
     from grader.report.document import dumps
     from grader.report.terminal import screen
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
     from grader.progress.actions import GradingRequest, Workspace
     from grader.web.certificate import Certificate
-    from grader.web.pictures import Picture
+    from grader.web.report import Picture
     from grader.web.road import Road
 
 OUTPUT = Path("report.html")
@@ -40,7 +40,7 @@ Pictures = Annotated[
 def report(
     output: Output = None,
     open_it: Open = False,
-    pictures: Pictures = True,
+    report: Pictures = True,
     student: Student = None,
     signing_key: SigningKey = None,
     isolation: Isolation = "auto",
@@ -57,10 +57,8 @@ def report(
     from grader.progress.actions import GradingRequest
     from grader.report.document import dumps
     from grader.report.terminal import screen
-    from grader.web.document import report_document
-    from grader.web.page import Pages
+    from grader.web.report import Pages, report_document, write
     from grader.web.road import road
-    from grader.web.writing import write
 
     target = _target(output, open_it, as_json)
     pages = Pages(portable(here())) if target is not None else None
@@ -69,7 +67,7 @@ def report(
     request = GradingRequest(None, None, None, isolation, require_isolation, student)
     found = road(workspace, datetime.now(UTC))
     certificate = _certificate(workspace, found, request, key)
-    drawn, told = _drawn(workspace, isolation, pictures)
+    drawn, told = _drawn(workspace, isolation, report)
     if pages is not None and target is not None:
         write(target, pages.report(found, certificate, drawn, told))
     if as_json:
@@ -80,7 +78,7 @@ def report(
 
 def _target(output: Path | None, open_it: bool, as_json: bool) -> Path | None:
     """Return where the page goes, which replaces nothing; None where only a document is asked for."""
-    from grader.web.writing import expect_free
+    from grader.web.report import expect_free
 
     target = output or (None if as_json else OUTPUT)
     if open_it and target is None:
@@ -111,8 +109,7 @@ def _certificate(
 
 def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Provenance) -> Certificate:
     from grader.report.terminal import screen
-    from grader.web.certificate import Certificate
-    from grader.web.proving import proven
+    from grader.web.certificate import Certificate, proven
 
     proof = proven(workspace, request, screen.ticking, lambda: datetime.now(UTC))
     for why in proof.left_out:
@@ -124,17 +121,17 @@ def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Pr
 def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Picture], str]:
     """Return the pictures, and why there are none where they were wanted and cannot be drawn."""
     from grader.report.terminal import screen
-    from grader.web import pictures
+    from grader.web import report
 
     if not wanted:
         return [], ""
-    if not pictures.can_draw():
+    if not report.can_draw():
         return [], f"Pictures need matplotlib. {installs('plot', 'matplotlib')}"
 
     def begin(stage: Stage) -> None:
         screen.say(f"Drawing {stage.id}.")
 
-    return list(pictures.drawn(workspace, isolation, begin)), ""
+    return list(report.drawn(workspace, isolation, begin)), ""
 
 
 def _tell(page: Path, open_it: bool) -> None:

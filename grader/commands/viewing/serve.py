@@ -24,7 +24,7 @@ def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None
     """
     from grader.progress.naming import stage_or_current
     from grader.report.terminal.screen import say, write
-    from grader.web.serving.running import serve as run
+    from grader.web.server import serve as run
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)

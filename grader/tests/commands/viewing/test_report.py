@@ -18,7 +18,7 @@ from grader.tests.support.command import NUMBERS, Here
 from grader.tests.support.places import HOUSE
 from grader.tests.test_flow import loaded
 from grader.tests.watching.fakes import verdict
-from grader.web import pictures
+from grader.web import report
 from grader.web.certificate import held
 
 SCHEMA = json.loads((HOUSE / "web" / "report.schema.json").read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def passes(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
         made = verdict(stage, *["passed"] * len(stage.criteria))
         return replace(made, run=replace(made.run, only=None, isolation="bubblewrap"))
 
-    monkeypatch.setattr("grader.web.proving.graded", graded)
+    monkeypatch.setattr("grader.web.certificate.graded", graded)
     assert grading.graded is not graded
 
 
@@ -98,7 +98,7 @@ def test_a_page_can_be_opened(here: Here, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_without_matplotlib_the_page_says_what_pictures_need(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
     assert here("report").code == 0
     assert "Pictures need matplotlib" in (here.place.root / "report.html").read_text(encoding="utf-8")
 
@@ -148,7 +148,9 @@ def test_a_record_is_not_signed_and_what_fails_is_accounted_for(
 ) -> None:
     here.place.numbers.write_text(NUMBERS, encoding="utf-8")
     here.place.passed("s01", "s02")
-    monkeypatch.setattr("grader.web.proving.graded", lambda workspace, stage, *_: verdict(stage, "failed", "blocked"))
+    monkeypatch.setattr(
+        "grader.web.certificate.graded", lambda workspace, stage, *_: verdict(stage, "failed", "blocked")
+    )
     done = here("report", "--signing-key", str(keys[0]), "--json", "--no-pictures")
     assert done.json["certificate"]["certificate"]["stages"] == []
     assert "Not certified: s01: 0 of 2 criteria pass." in done.err

@@ -14,7 +14,7 @@ from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
 from grader.submission.source import Problem
 from grader.tests.commands.viewing.exploring.typed import PLAIN, SCHEMA, Grader
-from grader.tests.explore.terminal.test_gallery import ALL, BLANKS, GRAPHS
+from grader.tests.explore.test_terminal import ALL, BLANKS, GRAPHS
 
 
 def test_the_document_holds_words_steps_ranges_and_weights(run: Grader) -> None:

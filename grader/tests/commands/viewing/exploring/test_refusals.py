@@ -53,7 +53,7 @@ def test_a_module_that_is_not_there_is_named(run: Grader, tmp_path: Path) -> Non
 def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
     run: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.explore.picture.files.find_spec", lambda name: None)
+    monkeypatch.setattr("grader.explore.picture.find_spec", lambda name: None)
     monkeypatch.setattr("grader.explore.session.explore", lambda *_: pytest.fail("it ran"))
     done = run("s15", "--png", str(tmp_path / "a.png"))
     assert (done.code, done.out) == (2, "")
