@@ -62,8 +62,7 @@ def check(
     do not; 2 usage; 3 locked, or waits for an earlier stage; 4 grader fault; 5 nothing that can be graded; 130 stopped.
     """
     from grader.commands import choices, classroom, grading
-    from grader.progress.actions import GradingRequest
-    from grader.progress.naming import stage_and_row
+    from grader.progress.actions import GradingRequest, stage_and_row
 
     if None not in (criterion, row):
         raise UsageError(f"two rows are named, {criterion!r} and {row!r}, and one is shown", "Leave one of them out.")

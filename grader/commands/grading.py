@@ -15,8 +15,8 @@ from grader.commands.tracing import traced
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
-from grader.progress import actions, locked
-from grader.progress.grading import no_run
+from grader.progress import actions
+from grader.progress.workspace import locked_by, locked_verdict, no_run
 from grader.report.terminal import screen
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     except UsageError:
         raise
     except StageLocked as why:
-        first = tuple(each.id for each in locked.locked_by(workspace, stage, workspace.store.read()))
-        _publish(workspace, telling, (locked.locked_verdict(stage, request, why),), first)
+        first = tuple(each.id for each in locked_by(workspace, stage, workspace.store.read()))
+        _publish(workspace, telling, (locked_verdict(stage, request, why),), first)
         raise
     except Exception as error:
         _publish(
@@ -252,7 +252,7 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
     """Tell a learner what a verdict on the own module leads to."""
     if request.submission is not None or verdict.grader_fault:
         return
-    if request.anyway and locked.locked_by(workspace, stage, workspace.store.read()):
+    if request.anyway and locked_by(workspace, stage, workspace.store.read()):
         screen.say(f"{stage.id} is locked, so nothing is recorded.", f"`grader start {stage.id}` begins here.")
     elif request.only is not None:
         screen.say(f"Only {verdict.run.only} was graded, so nothing is recorded.")

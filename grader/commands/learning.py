@@ -43,8 +43,8 @@ def hint(
     what to write in place of the fault, where the check named one.
     Without CRITERION it is the first row that a check finds not passed.
     """
+    from grader.progress.actions import stage_and_row
     from grader.progress.hints import next_hint
-    from grader.progress.naming import stage_and_row
     from grader.report.terminal.overview import hint_lines
     from grader.report.terminal.screen import look, say, show
 
@@ -64,15 +64,15 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 
     A step explains what a row of the checklist asks for, and ends with what to write for it.
     """
-    from grader.progress import pages
-    from grader.progress.naming import stage_and_row
+    from grader.progress import steps
+    from grader.progress.actions import stage_and_row
     from grader.report.terminal.screen import look, show_markdown
 
     workspace = open_here()
-    if part is None and stage and (page := pages.other_page(workspace.course, stage)):
+    if part is None and stage and (page := steps.other_page(workspace.course, stage)):
         return show_markdown(page)
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(pages.readme(target) if part is None else look().command(pages.part(target, part)))
+    return show_markdown(steps.readme(target) if part is None else look().command(steps.part(target, part)))
 
 
 def next_step(stage: AnyStage = None) -> None:
@@ -80,9 +80,9 @@ def next_step(stage: AnyStage = None) -> None:
 
     It is that of the first row which the last check found not passed; before any check it is the first step.
     """
-    from grader.progress import pages
-    from grader.progress.naming import stage_or_current
-    from grader.progress.next_step import last_seen, next_row
+    from grader.progress import steps
+    from grader.progress.actions import stage_or_current
+    from grader.progress.steps import last_seen, next_row
     from grader.report.terminal.overview import about_row
     from grader.report.terminal.screen import look, say, show_markdown
     from grader.report.terminal.words import reached_of
@@ -101,7 +101,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(pages.part(target, row.id)))
+        show_markdown(look().command(steps.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:
@@ -109,12 +109,12 @@ def start(stage: StageName) -> None:
 
     Stages before it that have not passed are recorded as skipped, never as passed.
     """
-    from grader.progress import lessons
+    from grader.progress import actions
     from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = workspace.course.find(stage)
-    started = lessons.start(workspace, target)
+    started = actions.start(workspace, target)
     skipped = f" Skipped: {', '.join(started.skipped)}." if started.skipped else ""
     if started.here is not target:
         say(f"{target.id} · {target.title} has passed already, and stays so.{skipped}", _again(target, started.here))
@@ -137,8 +137,8 @@ def reset(
 
     The old file is kept in .grader/backups/.
     """
-    from grader.progress import lessons
-    from grader.progress.naming import stage_or_current
+    from grader.progress import actions
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.screen import say
 
     workspace = open_here()
@@ -149,7 +149,7 @@ def reset(
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return
-    kept = lessons.reset(workspace, target)
+    kept = actions.reset(workspace, target)
     say(f"{file} is the stub again.")
     if kept is not None:
         say(f"Your file is kept as {kept.relative_to(workspace.course.root).as_posix()}.")
@@ -192,8 +192,8 @@ def solution(
         message = f"a solution is that of a whole stage, and {criterion!r} names one row"
         raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
     from grader.atomic import write_new
-    from grader.progress import lessons
-    from grader.progress.naming import stage_or_last
+    from grader.progress import actions
+    from grader.progress.actions import stage_or_last
     from grader.report.terminal.screen import say, write
 
     workspace = open_here()
@@ -204,12 +204,12 @@ def solution(
             f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
         )
     if output is not None:
-        write_new(output, lessons.solution(workspace, target), free=_OTHER_FILE)
+        write_new(output, actions.solution(workspace, target), free=_OTHER_FILE)
         say(f"The solution is in {output}.")
     elif json or compare or (compare is None and sys.stdout.isatty()):
         _compare(workspace, target, time, json)
     else:
-        write(lessons.solution(workspace, target))
+        write(actions.solution(workspace, target))
 
 
 def _give_up(
@@ -217,8 +217,8 @@ def _give_up(
 ) -> None:
     """Show the function of one row, after a question."""
     from grader.atomic import expect_new, write_new
-    from grader.progress import seen
-    from grader.progress.naming import stage_and_row
+    from grader.progress import hints
+    from grader.progress.actions import stage_and_row
     from grader.report.beside import seen_document
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
@@ -234,10 +234,10 @@ def _give_up(
     row = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
-    if seen.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
+    if hints.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
         say("Nothing was shown or recorded.")
         return
-    found = seen.shown(workspace, target, row, datetime.now(UTC))
+    found = hints.shown(workspace, target, row, datetime.now(UTC))
     if json:
         write(dumps(seen_document(target, found)))
     elif output is not None:
@@ -262,7 +262,7 @@ def _is_sure(stage: Stage, row: Criterion) -> bool:
 
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
     """Show the reference beside the learner's own module."""
-    from grader.progress.beside.comparison import compared
+    from grader.progress.comparison import compared
     from grader.report.beside import solution_document
     from grader.report.document import dumps
     from grader.report.terminal.beside import comparison_lines

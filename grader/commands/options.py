@@ -36,8 +36,7 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a step of the stage that was named before it: by its number, or by a row or function of it."""
-    from grader.progress.pages import readme
-    from grader.progress.steps import steps_of
+    from grader.progress.steps import readme, steps_of
     from grader.progress.workspace import open_workspace
 
     try:

@@ -28,9 +28,8 @@ def greet() -> None:
 
 def status(as_json: Json = False) -> None:
     """List the stages: passed, skipped, open, or locked."""
-    from grader.progress.next_step import next_step
     from grader.progress.standings import standings
-    from grader.progress.steps import times_of
+    from grader.progress.steps import next_step, times_of
     from grader.report.terminal.overview import status_document, status_lines
     from grader.report.terminal.screen import look, show, write
 

@@ -250,8 +250,7 @@ def _marked_rows(folder: Path) -> tuple[set[str], bool]:
 
 
 def _progress(course: Course) -> Finding:
-    from grader.progress.file import refused
-    from grader.progress.store import Store
+    from grader.progress.store import Store, refused
 
     store = Store(course.root)
     folder = store.folder if store.folder.exists() else course.root

@@ -20,7 +20,7 @@ from grader.errors import GraderError, GraderFault, StageWaits
 from grader.gradebook.pool.crowding import Crowding
 from grader.gradebook.records import Attempt, Key
 from grader.judging.grading import Grader, Options
-from grader.progress.grading import waiting
+from grader.progress.workspace import waiting
 from grader.report.document import verdict_document
 from grader.report.feedback import known_names, lower, shown
 from grader.submission import Snapshot

@@ -10,9 +10,8 @@ from grader.report.document import Document, plain_text
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.progress.beside.comparison import Comparison, Pair
-    from grader.progress.beside.pieces import Piece
-    from grader.progress.seen import Seen
+    from grader.progress.comparison import Comparison, Pair, Piece
+    from grader.progress.hints import Seen
 
 SCHEMA = 1
 

@@ -19,7 +19,7 @@ from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
-from grader.progress import hints, lessons, pages
+from grader.progress import actions, hints, steps
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
@@ -28,7 +28,7 @@ from grader.watching.kept import Kept
 from grader.watching.saves import Saves
 
 if TYPE_CHECKING:
-    from grader.progress.beside.comparison import Comparison
+    from grader.progress.comparison import Comparison
 
 
 SECONDS = 120.0  # for `grader explore`
@@ -199,16 +199,16 @@ class Session:
         Where every row passes, or none was graded yet, it is the whole README.
         """
         name = row if row is not None else self.board.first.id if self.board.first is not None else None
-        return self.readme() if name is None else pages.part(self.board.stage, name)
+        return self.readme() if name is None else steps.part(self.board.stage, name)
 
     def readme(self) -> str:
         """Return the stage's README."""
-        return pages.readme(self.board.stage)
+        return steps.readme(self.board.stage)
 
     def reset(self) -> str:
         """Put the stub back; return what was done, in words. The save that this is begins a check."""
         stage = self.board.stage
-        kept = lessons.reset(self.workspace, stage)
+        kept = actions.reset(self.workspace, stage)
         said = f"stages/{stage.name}/{stage.module} is the stub again."
         if kept is not None:
             said += f" Your file is kept as {kept.relative_to(self.workspace.course.root).as_posix()}."
@@ -221,7 +221,7 @@ class Session:
 
         Nothing is measured: that takes a few checks, in a process that may be forked.
         """
-        from grader.progress.beside.comparison import compared
+        from grader.progress.comparison import compared
 
         stage = self.board.stage
         return replace(compared(self.workspace, stage, timed=False), unmeasured=MEASURED.format(stage=stage.id))

@@ -25,8 +25,8 @@ from grader.course.sealed import public_only
 from grader.course.stage import Course
 from grader.errors import SubmissionError, UsageError
 from grader.progress.actions import GradingRequest, Workspace, is_stub
-from grader.progress.grading import graded
 from grader.progress.state import Progress
+from grader.progress.workspace import graded
 from grader.submission import take
 from grader.submission.used import Use, uses_in
 from grader.verdict import Verdict

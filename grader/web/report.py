@@ -25,7 +25,7 @@ from grader.explore.example import example
 from grader.explore.model import Exploration, Plan, plans
 from grader.explore.session import explore
 from grader.progress.actions import Workspace, is_stub
-from grader.progress.building import equipped
+from grader.progress.workspace import equipped
 from grader.report.document import Document, plain_text
 from grader.report.escape import commands
 from grader.report.terminal.layout import MARKS, printable

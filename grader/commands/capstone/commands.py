@@ -128,8 +128,7 @@ def _setting(isolation: str) -> Setting:
     from grader.capstone.plan import FOLDER, read_plan
     from grader.capstone.session import Setting
     from grader.isolation import tiers
-    from grader.progress.building import equipped
-    from grader.progress.workspace import open_workspace
+    from grader.progress.workspace import equipped, open_workspace
     from grader.submission import Snapshot
 
     workspace = open_workspace(Path.cwd())

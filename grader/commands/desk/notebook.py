@@ -25,7 +25,7 @@ def notebook(
     from grader.commands.learning import open_here
     from grader.explore.notebook import notebook as made
     from grader.explore.notebook import suggested
-    from grader.progress.naming import stage_or_current
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.screen import say
 
     workspace = open_here()

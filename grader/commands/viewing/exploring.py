@@ -86,8 +86,7 @@ def _explored(
     from grader.explore.example import example
     from grader.explore.model import plans
     from grader.explore.session import explore as explored
-    from grader.progress.building import equipped
-    from grader.progress.workspace import open_workspace
+    from grader.progress.workspace import equipped, open_workspace
     from grader.report.terminal import screen
     from grader.submission import take
 
@@ -110,7 +109,7 @@ def _explored(
 
 def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> Stage:
     """Return the stage of that name, or the one to work on, if it can be explored."""
-    from grader.progress.naming import stage_here
+    from grader.progress.actions import stage_here
 
     stage = workspace.course.find(name) if name is not None else stage_here(workspace)
     if stage is not None and stage.id in known:

@@ -22,7 +22,7 @@ def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None
     recorded as by `grader check`. Only this machine is answered, at an address with a key in it, which is printed;
     nothing comes from the network. Ctrl-C ends it.
     """
-    from grader.progress.naming import stage_or_current
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.screen import say, write
     from grader.web.server import serve as run
 

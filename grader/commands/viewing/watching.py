@@ -29,7 +29,7 @@ def watch(
     Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
     needs Textual, which the extra `tui` brings. Without it what happens is told in lines, as with `--plain`.
     """
-    from grader.progress.naming import stage_or_current
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal import screen
 
     missing = [name for name in ("stdin", "stdout", "stderr") if not getattr(sys, name).isatty()]

@@ -19,7 +19,7 @@ from grader.course.stage import Stage
 from grader.errors import IsolationRefused, UsageError
 from grader.explore.model import Chart, Curves, Exploration, Plan, Ran, Series
 from grader.progress.last_check import remember
-from grader.progress.work import Work
+from grader.progress.state import Work
 from grader.progress.workspace import open_workspace
 from grader.report.escape import commands
 from grader.submission import take

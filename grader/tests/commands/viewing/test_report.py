@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from grader.classroom.signing import new_signing_key
-from grader.progress import grading
+from grader.progress import workspace
 from grader.tests.support.command import NUMBERS, Here
 from grader.tests.support.places import HOUSE
 from grader.tests.test_flow import loaded
@@ -44,7 +44,7 @@ def passes(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(made, run=replace(made.run, only=None, isolation="bubblewrap"))
 
     monkeypatch.setattr("grader.web.certificate.graded", graded)
-    assert grading.graded is not graded
+    assert workspace.graded is not graded
 
 
 def taking(opened: list[str]) -> Callable[[str], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import UnknownStage
-from grader.progress.naming import stage_and_row
+from grader.progress.actions import stage_and_row
 from grader.progress.workspace import open_workspace
 from grader.tests.support.command import Place
 

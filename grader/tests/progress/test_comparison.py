@@ -13,9 +13,18 @@ import jsonschema
 import pytest
 
 from grader.course.stage import Course, Limits, Stage
-from grader.progress.beside.comparison import Comparison, paired
-from grader.progress.beside.pieces import Piece, pieces
-from grader.progress.beside.timing import RUN_SECONDS, SECONDS, Timing, hurried, measured, timings
+from grader.progress.comparison import (
+    RUN_SECONDS,
+    SECONDS,
+    Comparison,
+    Piece,
+    Timing,
+    hurried,
+    measured,
+    paired,
+    pieces,
+    timings,
+)
 from grader.report.beside import solution_document
 from grader.report.document import dumps
 from grader.report.terminal.beside import comparison_lines, method_words, summary, time_words
