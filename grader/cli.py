@@ -122,23 +122,21 @@ class Group(typer.core.TyperGroup):
     """The command line as a group of commands, in the order of its help."""
 
     entries: ClassVar = {
-        "status": Entry("overview", "status", "List the stages: passed, skipped, open, or locked."),
+        "status": Entry("learning", "status", "List the stages: passed, skipped, open, or locked."),
         "check": Entry("checking", "check", "Grade a stage and show its checklist."),
-        "watch": Entry("viewing.watching", "watch", "Check a stage each time you save it."),
-        "explore": Entry(
-            "viewing.exploring", "explore", "Run your functions on an example, step by step, and draw it."
-        ),
+        "watch": Entry("watching", "watch", "Check a stage each time you save it."),
+        "explore": Entry("exploring", "explore", "Run your functions on an example, step by step, and draw it."),
         "report": Entry(
-            "viewing.report",
+            "report",
             "report",
             "Write a page of your own: the road so far, what your functions do, and a certificate (extra `web`).",
         ),
         "serve": Entry(
-            "viewing.serve", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
+            "watching", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
         ),
         "release": Entry("classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy),
         "verify": Entry(
-            "verifying", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
+            "classroom", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
         ),
         "init": Entry(
             "setup",
@@ -161,22 +159,22 @@ class Group(typer.core.TyperGroup):
             "learning", "solution", "Show the solution of a stage that you have passed, by default the last one."
         ),
         "editor": Entry(
-            "desk.editor",
+            "setup",
             "editor",
             "Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.",
         ),
         "notebook": Entry(
-            "desk.notebook", "notebook", "Write a notebook that imports your functions and draws what they do."
+            "exploring", "notebook", "Write a notebook that imports your functions and draws what they do."
         ),
         "doctor": Entry(
-            "health", "doctor", "Check what works on this machine, why something does not, and which command mends it."
+            "setup", "doctor", "Check what works on this machine, why something does not, and which command mends it."
         ),
         "demo": Entry(
             "checking", "demo", "Grade a half-finished example, to show what a check looks like.", _lacks_answers
         ),
         "course": Entry("course", "app", "For authors: make stages, keep them whole, prove their tests.", _in_copy),
         "keys": Entry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
-        "capstone": Entry("capstone.commands", "app", "Train a language model that is made of your stages."),
+        "capstone": Entry("capstone", "app", "Train a language model that is made of your stages."),
         "ci": Entry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
         "class": Entry(
             "classes.commands", "app", "For instructors: grade a class, and keep its marks (docs/class.md).", _in_copy
@@ -227,7 +225,7 @@ def home(
     Without a command: where you are, and what comes next.
     """
     if context.invoked_subcommand is None:
-        from grader.commands.overview import greet
+        from grader.commands.learning import greet
 
         greet()
 

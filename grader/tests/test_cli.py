@@ -218,7 +218,7 @@ def test_where_stages_have_passed_the_status_reads_their_modules_and_no_more(pla
 
 
 def test_a_command_imports_none_of_the_others(place: Place) -> None:
-    own = {"grader.commands.overview", "grader.commands.learning", "grader.commands.options", "grader.commands"}
+    own = {"grader.commands.learning", "grader.commands.options", "grader.commands"}
     assert {name for name in _loaded(place, "status") if name.startswith("grader.commands")} == own
 
 

@@ -203,7 +203,7 @@ def loaded(module: str) -> set[str]:
         "grader.submission.source",
         "grader.progress.store",
         "grader.judging.grading",
-        "grader.commands.viewing.exploring",
+        "grader.commands.exploring",
     ],
 )
 def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:

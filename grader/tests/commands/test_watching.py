@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from grader.commands.viewing import watching
+from grader.commands import watching
 from grader.tests.support.command import NUMBERS, RUN, WRONG, Here, Place
 from grader.tests.support.patience import SLACK
 from grader.tests.test_flow import loaded
@@ -25,7 +25,7 @@ def test_without_a_terminal_it_names_the_lines(here: Here) -> None:
 
 
 def test_neither_help_nor_status_loads_what_watching_needs() -> None:
-    assert not {"textual", "watchfiles", "numpy", "pytest"} & loaded("grader.commands.viewing.watching")
+    assert not {"textual", "watchfiles", "numpy", "pytest"} & loaded("grader.commands.watching")
     assert not {"textual", "watchfiles", "numpy", "pytest"} & loaded("grader.cli")
 
 

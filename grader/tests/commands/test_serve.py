@@ -31,7 +31,7 @@ def taking(opened: list[str]) -> Callable[[str], bool]:
 
 
 def test_it_loads_neither_jinja_nor_numpy_before_it_is_asked_for() -> None:
-    assert not {"jinja2", "numpy", "markdown_it", "watchfiles", "pytest"} & loaded("grader.commands.viewing.serve")
+    assert not {"jinja2", "numpy", "markdown_it", "watchfiles", "pytest"} & loaded("grader.commands.watching")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.tests.commands.viewing.exploring.typed import PLAIN, REFERENCE, Grader
+from grader.tests.commands.exploring.typed import PLAIN, REFERENCE, Grader
 from grader.tests.support.places import ROOT
 
 HALF = ROOT / "demo" / "attention.py"

@@ -13,7 +13,7 @@ from grader.explore.document import _drawing, exploration_document
 from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
 from grader.submission.source import Problem
-from grader.tests.commands.viewing.exploring.typed import PLAIN, SCHEMA, Grader
+from grader.tests.commands.exploring.typed import PLAIN, SCHEMA, Grader
 from grader.tests.explore.test_terminal import ALL, BLANKS, GRAPHS
 
 

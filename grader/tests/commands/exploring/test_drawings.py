@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drawings.plans import PLANS
-from grader.tests.commands.viewing.exploring.typed import PLAIN, Grader
+from grader.tests.commands.exploring.typed import PLAIN, Grader
 from grader.tests.explore.exploring import COURSE, STAGES
 from grader.tests.support.places import ROOT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader import cli
-from grader.tests.commands.viewing.exploring.typed import REFERENCE, Done, Grader
+from grader.tests.commands.exploring.typed import REFERENCE, Done, Grader
 from grader.tests.support.places import ROOT
 
 

@@ -1,13 +1,53 @@
-"""`grader serve`: the stage, its checklist and the road in a browser on this machine, as they change."""
+"""`grader watch` and `grader serve`: a stage checked at each save, in the terminal or in a browser on this machine."""
 
 from __future__ import annotations
 
+import os
+import sys
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from grader import shell
 from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
+from grader.errors import UsageError
+from grader.extras import installs
+
+WITHOUT = "Textual is not installed, so what happens is told in lines."
+
+
+def watch(
+    stage: AnyStage = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print lines only, for a screen reader or a simple terminal.")
+    ] = False,
+) -> None:
+    """Check a stage each time you save it.
+
+    Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
+    needs Textual, which the extra `tui` brings. Without it what happens is told in lines, as with `--plain`.
+    """
+    from grader.progress.actions import stage_or_current
+    from grader.report.terminal import screen
+
+    missing = [name for name in ("stdin", "stdout", "stderr") if not getattr(sys, name).isatty()]
+    if not plain and missing:
+        message = f"`grader watch` needs a terminal, and {missing[0]} is not one"
+        raise UsageError(message, "`grader watch --plain` prints lines instead.")
+    workspace = open_here()
+    target = stage_or_current(workspace, stage)
+    in_lines = plain or shell.is_dumb(os.environ.get("TERM"))
+    if not in_lines and find_spec("textual") is None:
+        screen.say(WITHOUT, installs("tui", "textual"), "yellow")
+        in_lines = True
+    if in_lines:
+        from grader.watching.plain import watch as view
+    else:
+        from grader.watching.tui import watch as view
+    view(workspace, target, screen.look())
+
 
 Port = Annotated[
     int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port to listen on; by default a free one.")

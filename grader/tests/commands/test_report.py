@@ -58,7 +58,7 @@ def taking(opened: list[str]) -> Callable[[str], bool]:
 
 
 def test_it_loads_neither_jinja_nor_numpy_before_it_is_asked_for() -> None:
-    assert not {"jinja2", "numpy", "markdown_it", "pytest"} & loaded("grader.commands.viewing.report")
+    assert not {"jinja2", "numpy", "markdown_it", "pytest"} & loaded("grader.commands.report")
 
 
 def test_a_page_is_written_where_somebody_is(here: Here) -> None:

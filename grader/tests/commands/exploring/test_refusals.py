@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.tests.commands.viewing.exploring.typed import PLAIN, Grader
+from grader.tests.commands.exploring.typed import PLAIN, Grader
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.learning import open_here
-from grader.commands.options import Isolation, Json
-from grader.commands.submission_options import RequireIsolation, SigningKey, Student
+from grader.commands.options import Isolation, Json, RequireIsolation, SigningKey, Student
 from grader.errors import UsageError
 from grader.extras import installs
 
