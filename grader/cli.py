@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
@@ -16,15 +17,31 @@ import typer.main
 
 from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
-from grader.garbage import uncollected
-from grader.parsing import is_help, is_refusal, refusal
+from grader.process import STOPPED, stopped, uncollected
 from grader.report.terminal.streams import prepare, unwritten
-from grader.stopping import STOPPED, stopped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
     "4 grader fault or isolation refused, 5 nothing that can be graded was handed in, 130 stopped with Ctrl-C."
 )
+_WORDS = (
+    (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
+    (re.compile(r"is not a valid float( range)?$"), "is not a number"),
+)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Say whether the parser raised this: its own classes, which are other ones in other versions of typer."""
+    return hasattr(error, "format_message") and hasattr(error, "ctx")
+
+
+def _refusal(error: Any) -> UsageError:
+    """Return what the parser refuses, told as every other error is, with the command that shows what it takes."""
+    message = error.format_message().rstrip(".")
+    for pattern, words in _WORDS:
+        message = pattern.sub(words, message)
+    asked = error.ctx.command_path if error.ctx is not None else "grader"
+    return UsageError(f"{message[:1].lower()}{message[1:]}", f"`{asked} -h` shows what it takes.")
 
 
 def _in_copy() -> bool:
@@ -243,11 +260,11 @@ def main() -> None:
     except SystemExit as ended:
         sys.exit(stopped(_has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
-        if is_refusal(error) and is_help(error):
-            typer.echo(error.format_message(), err=True)
+        if _is_refusal(error):
+            if type(error).__name__ != "NoArgsIsHelpError":  # a group that was named without a command
+                _fail(_refusal(error))
+            typer.echo(error.format_message(), err=True)  # type: ignore[attr-defined]
             sys.exit(UsageError.exit_code)
-        if is_refusal(error):
-            _fail(refusal(error))
         if isinstance(error, OSError) and _echoed(error):
             _fail(unwritten(error))
         _fail(GraderFault(*_own_fault(error)))

@@ -11,8 +11,7 @@ from grader.authoring.new import TITLE, new_stage
 from grader.course.root import read_settings
 from grader.course.stage import Course
 from grader.errors import UsageError
-from grader.setup import installed
-from grader.setup.wheel import engine_files, engine_paths, source_of, wheel_files
+from grader.setup.wheel import engine_files, engine_paths, own_project, source_of, wheel_files
 
 COURSE = Path(__file__).resolve().parent / "course"
 FIRST = "s01_averages"
@@ -38,7 +37,7 @@ def new_course(folder: Path, title: str | None) -> list[Path]:
 def _around(draft: Path, title: str) -> None:
     """Write what stands around the stages."""
     number, _, topic = FIRST.partition("_")
-    grader = installed.project(COURSE.parents[2])["project"]
+    grader = own_project(COURSE.parents[2])["project"]
     words = {
         "title": title, "project": _project(title), "distribution": grader["name"],
         "python": grader["requires-python"], "source": source_of(grader["name"]),

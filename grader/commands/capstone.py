@@ -38,8 +38,7 @@ def capstone(
         if fresh:
             raise UsageError("--fresh is about training", "`grader capstone --fresh` trains anew.")
         return
-    from grader.capstone.document import training_document
-    from grader.capstone.showing import outcome_lines
+    from grader.capstone.showing import outcome_lines, training_document
     from grader.report.document import dumps
     from grader.report.terminal import screen
 
@@ -89,8 +88,8 @@ def generate(
 
     The same prompt, seed and temperature give the same text. Training need not be finished.
     """
-    from grader.capstone.document import continuation_document
     from grader.capstone.session import write
+    from grader.capstone.showing import continuation_document
     from grader.report.document import dumps
     from grader.report.terminal import screen
 

@@ -11,8 +11,7 @@ import typer
 
 from grader.commands.learning import open_here
 from grader.commands.options import Isolation, Json, RequireIsolation, SigningKey, Student
-from grader.errors import UsageError
-from grader.extras import installs
+from grader.errors import UsageError, installs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -52,10 +51,10 @@ def report(
     a certificate is signed: with --signing-key every module that was begun is graded anew, and what passes is signed.
     With --json a document is printed, and the page is written only where --output names a file.
     """
-    from grader.calling import here, portable
     from grader.progress.actions import GradingRequest
     from grader.report.document import dumps
     from grader.report.terminal import screen
+    from grader.shell import here, portable
     from grader.web.report import Pages, report_document, write
     from grader.web.road import road
 

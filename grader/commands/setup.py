@@ -16,8 +16,7 @@ from grader.errors import GraderFault
 
 if TYPE_CHECKING:
     from grader.doctor.health import Finding
-    from grader.setup.planning import Change
-    from grader.setup.updating import Update
+    from grader.setup.updating import Change, Update
 
 SCHEMA = 1
 _TOLD = {
@@ -44,8 +43,7 @@ def init(
     has it. Nothing is overwritten: a folder that holds anything is refused.
     """
     from grader.report.terminal.screen import say
-    from grader.setup.first_commit import first_commit
-    from grader.setup.making import editor_files, make
+    from grader.setup.making import editor_files, first_commit, make
     from grader.setup.wheel import shipped
 
     for name in editor or ():
@@ -142,11 +140,11 @@ def editor(
     """
     from datetime import UTC, datetime
 
-    from grader.calling import here
     from grader.course.manifest import find_course_root
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.setup.editors import editor_settings, write_settings
+    from grader.shell import here
 
     wanted = editor_settings(name, here())
     if printed:

@@ -12,8 +12,7 @@ import typer
 from grader import shell
 from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
-from grader.errors import UsageError
-from grader.extras import installs
+from grader.errors import UsageError, installs
 
 WITHOUT = "Textual is not installed, so what happens is told in lines."
 

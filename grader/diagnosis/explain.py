@@ -9,8 +9,8 @@ from grader.diagnosis.causes import Explainer
 from grader.diagnosis.checks import Ended
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner
-from grader.garbage import uncollected
 from grader.outcome import Outcome
+from grader.process import uncollected
 from grader.sandbox.log import RequestLog
 
 

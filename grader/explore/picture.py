@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.atomic import write_atomically
-from grader.errors import UsageError
+from grader.errors import UsageError, installs
 from grader.explore.model import Exploration
-from grader.extras import installs
 
 DOTS, MAX_DOTS = 160, 30_000_000  # per inch, and of a whole picture
 

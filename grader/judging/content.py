@@ -22,7 +22,7 @@ from grader.course.data import data_files
 from grader.course.sealed import public_only
 from grader.course.sealed.bundle import Content
 from grader.course.stage import Stage
-from grader.garbage import uncollected
+from grader.process import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderError
-from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.judging.content import Ahead
+from grader.process import uncollected
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source, plain_text, refused_rows, told_of
 from grader.submission.source.reaching import reaches

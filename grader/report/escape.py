@@ -10,8 +10,8 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from grader.calling import typed
 from grader.report.terminal.layout import printable
+from grader.shell import typed
 
 # The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
 _LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)

@@ -23,10 +23,10 @@ from grader.course.stage import Course, Stage, public_names
 from grader.errors import GraderError
 from grader.judging.grading import MAX_SEED, Grader
 from grader.judging.messages import packed
+from grader.process import end_in_order
 from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.report import feedback
-from grader.stopping import end_in_order
 from grader.submission import take
 from grader.submission.source import check_source, missing_names, plain_text, refused_rows
 from grader.submission.source.reaching import reaches

@@ -17,8 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from grader.errors import CourseError, UsageError
-from grader.extras import installs
+from grader.errors import CourseError, UsageError, installs
 from grader.report.terminal.layout import printable
 from grader.web.formulas import formula
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.calling import typed
 from grader.report.terminal.letters import in_ascii, products
+from grader.shell import typed
 
 if TYPE_CHECKING:
     from rich.text import Text

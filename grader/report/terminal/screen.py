@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from grader.calling import here
 from grader.errors import GraderError
 from grader.report.escape import obeyed, spelt
 from grader.report.terminal.layout import Look, paragraph
 from grader.report.terminal.letters import in_ascii
 from grader.report.terminal.streams import unwritten
+from grader.shell import here
 
 if TYPE_CHECKING:
     from rich.console import Console

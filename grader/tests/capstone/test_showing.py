@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.capstone.baselines import Perplexities
-from grader.capstone.session import Moment, Outcome
+from grader.capstone.session import Moment, Outcome, Perplexities
 from grader.capstone.showing import moment_lines, outcome_lines, progress, recent, span, telling, whose
 from grader.explore.cells import View
 from grader.report.terminal.layout import Look

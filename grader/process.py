@@ -1,11 +1,13 @@
-"""What is said when somebody stops a command with Ctrl-C, however early or late, and an end in order by a signal."""
+"""This process: an end in order by signals, what is said after Ctrl-C, and blocks in which no garbage is looked for."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 STOPPED = 130  # as a shell says that SIGINT ended a command
 ENDING = ("SIGTERM", "SIGHUP")  # the second where a terminal is closed; not on Windows
@@ -51,3 +53,20 @@ def stopped(recorded: bool) -> int:
         sys.stderr.write(f"{begin}{said}\n")
         sys.stderr.flush()
     return STOPPED
+
+
+@contextmanager
+def uncollected(stays: bool = False) -> Iterator[None]:
+    """Keep the collector of rings of objects still until the block ends, or the one around it.
+
+    stays says that what is there at its end lasts as long as the process: the collector never looks at it again.
+    """
+    was_on = gc.isenabled()
+    try:
+        gc.disable()
+        yield
+    finally:
+        if stays:
+            gc.freeze()
+        if was_on:
+            gc.enable()
