@@ -7,12 +7,12 @@ right module here. What comes back chooses which edits are tried and proves noth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads, statements
+from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Sample, sample_of
 
@@ -22,6 +22,7 @@ LOG, SAW, AT, HELD, CLEAR = "_probe_log", "_probe_saw", "_probe_at", "_probe_hel
 MOST_TIMES = 4  # that an expression is noted in one run
 MOST_NOTES = 3000  # in one run
 MOST_NAMES = 60
+MOST_NODES = 2500  # of a function whose values are noted
 MOST_SIZE = 1 << 14  # numbers of an array, or entries of a container, that are summed up
 EXPRESSIONS = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp,
@@ -174,6 +175,7 @@ class Probes:
     within: dict[int, str] = field(default_factory=dict)  # the function of a node, by the node's id
 
     def __post_init__(self) -> None:
+        self.functions = [each for each in self.functions if len(walk(self.module.functions[each])) < MOST_NODES]
         for name in self.functions:
             for each in walk(self.module.functions[name]):
                 is_stored = isinstance(getattr(each, "ctx", None), (ast.Store, ast.Del))
@@ -310,8 +312,3 @@ def _parts(sample: Sample) -> Iterable[Sample]:
     for each in sample.parts.values():
         yield each
         yield from each.parts.values()
-
-
-def lines_of(functions: Mapping[str, Function]) -> dict[int, str]:
-    """Return the function of each statement, by the statement's id."""
-    return {id(each): name for name, node in functions.items() for each in statements(node.body)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.course.stage import Stage, public_names
 from grader.diagnosis import calls
-from grader.diagnosis.exceptions.memory import too_much
+from grader.diagnosis.exceptions.help import too_much
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit
 from grader.outcome import Status, Where

@@ -96,7 +96,7 @@ class Ahead:
 
     def read(self) -> None:
         """Import what explains, and read the answers."""
-        import grader.diagnosis.explain
+        import grader.diagnosis.causes
         import grader.diagnosis.explanation  # noqa: F401
         from grader.judging import content
 

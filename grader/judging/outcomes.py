@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.course.stage import Stage
-from grader.diagnosis import arguments, calls
+from grader.diagnosis import calls
 from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.errors import IsolationRefused
 from grader.judging.attempt import PHASES, Attempt
@@ -137,7 +137,7 @@ class Assessor:
         if self._made is None:
             return outcomes
         try:
-            from grader.diagnosis.explain import settled
+            from grader.diagnosis.causes import settled
 
             return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked, pool)]
         except Exception as error:
@@ -155,7 +155,7 @@ class Assessor:
         if connection is None or not attempt.changed():
             return "passed", ""
         reference = self.answers.reference if self.answers is not None else None
-        return "failed", arguments.changed(connection.records, reference)
+        return "failed", calls.changed_argument(connection.records, reference)
 
     def _judged(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
         """Return status and message of a test that the reference passes."""
@@ -194,7 +194,7 @@ class Assessor:
             return describe(replace(difference, axes=axes))
         if attempt.connection is not None and self.answers is not None:
             actual, reference = getattr(error, "actual", None), self.answers.reference
-            text = arguments.named(text, actual, attempt.connection.records, reference)
+            text = calls.with_parameter(text, actual, attempt.connection.records, reference)
         text = name_axes(text, axes) if axes else text
         return text[:TEXT_LIMIT] or "the test's assertion does not hold"
 
@@ -232,7 +232,7 @@ class Assessor:
         said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         message = getattr(error, "learner_type", type(error).__name__) + (f": {said}" if said else "")
         if isinstance(error, MemoryError):
-            from grader.diagnosis.exceptions.memory import too_much
+            from grader.diagnosis.exceptions.help import too_much
 
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.gradients.factors import named
-from grader.diagnosis.gradients.patterns import Array, Given, finding
+from grader.diagnosis.gradients import Array, Given, finding, named
 
 RNG = np.random.default_rng(7)
 RIGHT = RNG.normal(size=(3, 4))

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from grader.course.stage import Criterion, Stage
-from grader.diagnosis.gradients import report
-from grader.diagnosis.gradients.names import is_about_gradients
-from grader.diagnosis.gradients.report import MOST, gradients
+from grader.diagnosis import gradients as report
+from grader.diagnosis.gradients import MOST, gradients, is_about_gradients
 from grader.outcome import Gradient
 from grader.sandbox.record import Name, Record
 
