@@ -86,20 +86,6 @@ def target_undefined(site: Site) -> Iterator[Made]:
             yield site.make([new], says.replace("{name}", name))
 
 
-@edit("attribute-confused", ast.Attribute, rank=USUAL)
-def attribute_confused(site: Site) -> Iterator[Made]:
-    """Yield `self.b` for `self.a`, and an argument for the attribute of its name."""
-    node = site.node
-    if not isinstance(node.ctx, ast.Load) or site.is_callee or root_name(node) != "self":
-        return
-    value = site.value()
-    for other in site.alike(value):
-        is_own = isinstance(other, ast.Attribute)
-        if is_own or isinstance(other, ast.Name):
-            same = getattr(other, "id", "") in (node.attr, node.attr.strip("_"))
-            yield site.make(other, CONFUSED, rank=LIKELY if same or is_own else UNUSUAL)
-
-
 @edit("key-confused", ast.Subscript, rank=USUAL)
 def key_confused(site: Site) -> Iterator[Made]:
     """Yield `cache["z"]` for `cache["a"]`."""
@@ -152,20 +138,6 @@ def function_confused(site: Site) -> Iterator[Made]:
         takes_as_many = mine is not None and len(function.args.args) == len(mine.args.args)
         if takes_as_many and "." not in name and name not in (node.id, site.function):
             yield site.make(ast.Name(name, Load), says, rank=USUAL)
-
-
-@edit("result-confused", ast.Return, rank=LIKELY)
-def result_confused(site: Site) -> Iterator[Made]:
-    """Yield the return of another name of any sort, and of one that is computed and never read."""
-    node = site.node
-    if not isinstance(node.value, (ast.Name, ast.Constant)):
-        return
-    loads = {each.id for each in walk(site.definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    for name in site.names:
-        if name != getattr(node.value, "id", "") and name not in parameters(site.definition):
-            new = ast.Return(ast.Name(name, Load))
-            says = f"`{name}` is computed, and `{{old}}` gives something else back"
-            yield site.make(new, says, rank=LIKELY if name not in loads else UNUSUAL)
 
 
 @edit("call-missing-on-name", ast.Name, ast.Attribute, rank=USUAL)

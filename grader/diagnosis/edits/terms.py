@@ -21,7 +21,7 @@ from grader.diagnosis.edits.base import (
     number_in,
 )
 from grader.diagnosis.module_text import called, loaded, parameters, root_name
-from grader.diagnosis.trees import is_same, walk
+from grader.diagnosis.trees import is_same
 
 OUTER = (
     ast.Return,
@@ -214,27 +214,6 @@ def complement_missing(site: Site) -> Iterator[Made]:
         yield site.make(new, "`1 - …` is missing around `{old}`", adds=True)
 
 
-@edit("slope-wrong", ast.BinOp, ast.Call, ast.Name, rank=UNUSUAL)
-def slope_wrong(site: Site) -> Iterator[Made]:
-    """Yield a gradient times the slope of a sigmoid, of tanh or of a rectifier at a value of its shape."""
-    value, node = site.value(), site.node
-    if value is None or not value.is_real or not value.shape or not isinstance(site.parent, WHOLE):
-        return
-    if not isinstance(getattr(node, "ctx", Load), ast.Load) or site.is_callee:
-        return
-    own = {ast.dump(each) for each in walk(node) if isinstance(each, ast.expr)}
-    near = [(o, s) for o, s in site.operands if s.is_real and s.shape == value.shape and ast.dump(o) not in own][:8]
-    for operand, _ in near:
-        shown = site.show(operand)
-        less, square = ast.BinOp(number(1), ast.Sub(), operand), ast.BinOp(operand, ast.Pow(), number(2))
-        for slope, name in (
-            (ast.BinOp(operand, ast.Mult(), less), f"the slope `{shown} * (1 - {shown})`"),
-            (ast.BinOp(number(1), ast.Sub(), square), f"the slope `1 - {shown} ** 2`"),
-            (ast.Compare(operand, [ast.Gt()], [number(0)]), f"the slope, which is 0 where `{shown}` is not positive,"),
-        ):
-            yield site.make(ast.BinOp(node, ast.Mult(), slope), f"{name} is missing in `{{old}}`", adds=True)
-
-
 @edit("square-for-spread", ast.Call, rank=LIKELY)
 def square_for_spread(site: Site) -> Iterator[Made]:
     """Yield the mean of the squares for a variance, which subtracts the mean first, and the variance for that mean."""
@@ -285,45 +264,24 @@ def norms_added(site: Site) -> Iterator[Made]:
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
 def sum_missing(site: Site) -> Iterator[Made]:
     """Yield the sum or the mean of a value, over all of it or along an axis."""
-    value = site.value()
-    if (
-        value is None
-        or value.kind != "array"
-        or not value.is_numeric
-        or not isinstance(site.parent, (*WHOLE, ast.BinOp))
-    ):
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or site.is_callee:
+    value = site.read_number
+    if value is None or value.kind != "array" or not isinstance(site.parent, WHOLE):
         return
     for axis in (None, *range(len(value.shape))):
         for function in ("sum", "mean"):
             keywords = {} if axis is None else {"axis": number(axis)}
             along = "" if axis is None else f" along axis {axis}"
             says = f"`{{old}}` is not {'summed' if function == 'sum' else 'averaged'}{along}"
-            rank = USUAL if isinstance(site.parent, WHOLE) else RARE
-            yield site.make(named(function, site.node, **keywords), says, adds=True, rank=rank)
-
-
-@edit("step-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
-def step_missing(site: Site) -> Iterator[Made]:
-    """Yield a value with a function taken of it: `sqrt(x)`, `exp(x)`, `log(x)`, `abs(x)`."""
-    value = site.read_number
-    if value is None:
-        return
-    if not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
-        return
-    for function in ("sqrt", "exp", "log", "abs"):
-        if called(site.parent) != function and called(site.node) != function:
-            yield site.make(named(function, site.node), f"`{function}` of `{{old}}` is needed", adds=True)
+            yield site.make(named(function, site.node, **keywords), says, adds=True)
 
 
 @edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=RARE)
 def own_step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function of the module, or one that is passed, taken of it."""
     value = site.value()
-    if value is None or site.is_callee or not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
+    if value is None or site.is_callee or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
         return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if not isinstance(site.parent, WHOLE) and not (isinstance(site.parent, ast.Call) and value.kind == "sequence"):
         return
     for name, function in site.module.functions.items():
         wanted = len(function.args.args) - len(function.args.defaults)
