@@ -178,16 +178,14 @@ def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, re
 def _blaming_none_that_waits(row: CriterionResult, rows: list[CriterionResult]) -> CriterionResult:
     """Return a row that waits without guesses that lie in it, or in another that waits: its inputs are wrong already.
 
-    A cause that was found in a line stands: what the row waits for was put right when it was looked for. Nothing was
-    for a call that does not return.
+    A cause that was found in a line stands: what the row waits for was put right when it was looked for.
     """
     if row.status != "blocked":
         return row
     waiting = {other.id for other in rows if other.status == "blocked"}
     guesses = {
         id(each) for each in row.failures
-        if each.diagnosis is not None and each.diagnosis.criterion in waiting
-        and (each.status == "timed_out" or not each.diagnosis.line)
+        if each.diagnosis is not None and each.diagnosis.criterion in waiting and not each.diagnosis.line
     }  # fmt: skip
     failures = (replace(each, diagnosis=None) if id(each) in guesses else each for each in row.failures)
     return replace(row, failures=tuple(failures))

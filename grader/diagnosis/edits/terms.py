@@ -122,7 +122,19 @@ def term_missing(site: Site) -> Iterator[Made]:
         ):
             if isinstance(operator, ast.Div) and sample.shape and sample.shape != value.shape and not is_unread:
                 continue
+            if _is_of_whole(site, operator):
+                continue
             yield site.make(ast.BinOp(node, operator, operand), says, rank=base, adds=True)
+
+
+def _is_of_whole(site: Site, operator: ast.operator) -> bool:
+    """Say whether an operation on a part is one on all of what the part stands in, where it is tried as well."""
+    parent = site.parent
+    pairs = ((ast.Add, ast.Sub), (ast.Mult, ast.Div))
+    is_same = isinstance(parent, ast.BinOp) and any(
+        isinstance(parent.op, pair) and isinstance(operator, pair) for pair in pairs
+    )
+    return is_same and isinstance(site.parent_of(parent), OUTER)
 
 
 def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
