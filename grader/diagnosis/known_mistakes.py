@@ -197,7 +197,7 @@ class KnownMistakes:
             module = self._module(mistakes)
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 is_exact = check.is_exact or check.kind == "dtype"
-                self._answers[key] = self._replay(module, check, is_exact).agrees(check.records)
+                self._answers[key] = self._replay(module, check, is_exact).agrees((*check.records, *check.later))
         return self._answers[key]
 
     def place_of(self, match: Match, checks: Checks, search: Search | None) -> tuple[str, int]:
