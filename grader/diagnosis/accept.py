@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any
 
-from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.checks import Check, Checks, Ended, answer_of
 from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import FIRST, Places
@@ -135,25 +135,33 @@ class Gate:
         edit, function = found.edit, self.search.module.functions.get(found.edit.function)
         if function is None or self._is_answer_constant(found):
             return False
-        changed = self.search.module.applied(edit.function, edit.changes).functions[edit.function]
-        is_plain = not any(_conditions(edit, function, changed)) and not any(_terms(edit, function, changed))
-        if is_plain and not self._may_pass_by_suspect:
+        module = self.search.module.applied(edit.function, edit.changes)
+        changed = module.functions[edit.function]
+        conditions, terms = list(_conditions(edit, function, changed)), list(_terms(edit, function, changed))
+        if not conditions and not terms and not self._may_pass_by_suspect:
             return True
-        before = [each for each in self._before if each is not None]
-        after = [each for each in self.search.watched([*self._failing, *self._right], edit) if each is not None]
+        old, new = zip(*conditions, *terms, strict=True) if conditions or terms else ((), ())
+        before, after = self._watched(self.search.module, old), self._watched(module, new)
         if not before or not after:
             return True
-        changed = after[0].probes.module.functions[edit.function]
         if not self._keeps_suspect(edit, function, before, after):
             return False
-        conditions = list(_conditions(edit, function, changed))
         is_name = edit.id in CONFUSED
         if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
         if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
             return False
-        return not any(_kills(before, after, *pair) for pair in _terms(edit, function, changed))
+        return not any(_kills(before, after, *pair) for pair in terms)
+
+    def _watched(self, module: ModuleText, nodes: Sequence[ast.expr | None]) -> list[Trace]:
+        """Return what conditions, operations and the suspect line of a form of the module do in calls."""
+        wanted: list[ast.AST] = [each for each in nodes if each is not None]
+        wanted += [side for each in wanted if isinstance(each, ast.BinOp) for side in (each.left, each.right)]
+        if self._suspect is not None:
+            own = module.functions[self.places.function[id(self._suspect)]]
+            wanted += [each for each in statements(own.body) if _place(each) == _place(self._suspect)]
+        return self.search.watched([*self._failing, *self._right], module, wanted)
 
     @cached_property
     def _failing(self) -> list[Check]:
@@ -167,15 +175,11 @@ class Gate:
         name = self.check.label
         return list(self.checks.passing(lambda label: label == name, MOST_WATCHED, name))
 
-    @cached_property
-    def _before(self) -> list[Trace | None]:
-        return self.search.watched([*self._failing, *self._right])
-
     def _is_answer_constant(self, found: Found) -> bool:
         """Say whether the answers that an edit gives are all one, where the learner's were several."""
         own = [each for each in self._failing if each in found.fixed] + self._right
-        right = {_shown(each.right) for each in own}
-        return len(own) > 1 and len(right) == 1 and len({_shown(each.last) for each in own}) > 1
+        right = {answer_of(each.right) for each in own}
+        return len(own) > 1 and len(right) == 1 and len({answer_of(each.last) for each in own}) > 1
 
     def _keeps_suspect(self, edit: Edit, function: Function, before: Sequence[Trace], after: Sequence[Trace]) -> bool:
         """Say whether the line that raised, or in which a value first went wrong, still runs; or is edited itself."""
@@ -278,15 +282,14 @@ def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool
     return own >= FEW and 2 * own > len(peers) and not check.says_little
 
 
-def _shown(record: Any) -> str:
-    return type(record.error).__name__ if record.error is not None else repr(record.result)[:400]
-
-
 def _did_run(trace: Trace, statement: ast.stmt) -> bool:
     """Say whether a statement ran, or what an edit made of it by changing the statements that it holds."""
-    place = statement.lineno, statement.col_offset
     nodes = (each for each in trace.probes.nodes if isinstance(each, ast.stmt) and trace.did_run(each))
-    return any((getattr(each, "lineno", 0), getattr(each, "col_offset", 0)) == place for each in nodes)
+    return any(_place(each) == _place(statement) for each in nodes)
+
+
+def _place(statement: ast.stmt) -> tuple[int, int]:
+    return getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0)
 
 
 def _is_at(edit: Edit, suspect: ast.stmt) -> bool:

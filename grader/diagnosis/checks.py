@@ -28,6 +28,7 @@ NOISE = 1e-9  # two answers that are right may differ by this where 0 is expecte
 MOST_RIGHT = 3  # answers to one call that are right, as with free signs
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
 SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
+STEPS_OF_AN_EXCHANGE = 6000  # where a function of the test's is passed, each request goes over by itself
 MANY = 12  # zeros and ones, from which on they tell as much as other numbers
 FRACTION = 1e-6  # what is nearer to a whole number counts as one
 FEW = 4  # whole numbers, and fewer, that many formulas give as well
@@ -125,8 +126,9 @@ class Check:
 
     @property
     def work(self) -> int:
-        """How much a trial of the call takes: the steps of the learner's module, and what NumPy computes in each."""
-        return self.steps + self.size // SIZE_OF_A_STEP
+        """How much a trial takes: the steps of the learner's module, what NumPy computes in each, its exchanges."""
+        exchanges = STEPS_OF_AN_EXCHANGE * len(self.records) if self.requests is None else 0
+        return self.steps + self.size // SIZE_OF_A_STEP + exchanges
 
     @cached_property
     def says_little(self) -> bool:
@@ -524,6 +526,13 @@ def _expected(record: Record, result: Any) -> Any:
     if several and any(isinstance(each, RemoteValue) for each in record.result):
         return record.result
     return result
+
+
+def answer_of(record: Record) -> object:
+    """Return what tells an answer from others: the exception's kind, an array's bytes, the text of other values."""
+    if record.error is not None:
+        return type(record.error).__name__
+    return record.result.tobytes() if isinstance(record.result, np.ndarray) else repr(record.result)[:400]
 
 
 def _size(value: Any) -> int:

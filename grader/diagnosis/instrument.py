@@ -166,10 +166,11 @@ def {HELD}(name, values):
 
 @dataclass
 class Probes:
-    """The numbers of the expressions and statements of a module that are noted."""
+    """The numbers of the expressions and statements of a module that are noted: of all, or of some by their ids."""
 
     module: ModuleText
     functions: Sequence[str]
+    only: frozenset[int] | None = None
     nodes: list[ast.AST] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)  # by the id of a node
     within: dict[int, str] = field(default_factory=dict)  # the function of a node, by the node's id
@@ -180,6 +181,7 @@ class Probes:
             for each in walk(self.module.functions[name]):
                 is_stored = isinstance(getattr(each, "ctx", None), (ast.Store, ast.Del))
                 is_noted = isinstance(each, ast.stmt) or (isinstance(each, EXPRESSIONS) and not is_stored)
+                is_noted = is_noted and (self.only is None or id(each) in self.only)
                 if is_noted and id(each) not in self.numbers:
                     self.numbers[id(each)] = len(self.nodes)
                     self.nodes.append(each)
@@ -190,7 +192,7 @@ class Probes:
         return {name: self._function(name, self.module.functions[name]) for name in self.functions}
 
     def _function(self, name: str, node: Function) -> Function:
-        held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals")))
+        held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals"))) if self.only is None else ast.Pass()
         body: list[ast.stmt] = [ast.Expr(_call(STEP)), ast.Try(self._body(node.body, held), [], [], [held])]
         result: Function = replaced(node, body=body)
         return result
@@ -198,7 +200,7 @@ class Probes:
     def _body(self, body: Sequence[ast.stmt], held: ast.stmt) -> list[ast.stmt]:
         lines: list[ast.stmt] = []
         for each in body:
-            if not isinstance(each, (ast.Global, ast.Nonlocal)):
+            if not isinstance(each, (ast.Global, ast.Nonlocal)) and id(each) in self.numbers:
                 lines.append(ast.Expr(_call(AT, ast.Constant(self.numbers[id(each)]))))
             if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for head in heads(each) for part in walk(head)):
                 lines.append(held)

@@ -36,7 +36,7 @@ EXCHANGE_SECONDS = 0.02  # after which an exchange ends; those that were not tri
 CLOCKED = 4  # groups between two looks at the clock, which is slow on some machines
 FAR_SECONDS = 20.0  # of wall time for one exchange: a single operation of NumPy that does not come to its end
 MOST_PROCESSOR_SECONDS = 60.0  # of one diagnosis, here and in its process: the far bound
-STARTS = 12  # processes that one diagnosis may use up
+STARTS = 5  # processes that one diagnosis may use up, each by a trial that hangs
 
 DRIVER = f'''
 import copy as _variant_copy, marshal as _variant_marshal

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from grader.course.stage import Stage
-from grader.diagnosis.checks import Check
+from grader.diagnosis.checks import Check, answer_of
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
 from grader.diagnosis.edits.base import RARE
 from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace
@@ -24,9 +24,9 @@ from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints, Sample
 from grader.diagnosis.variants import Switched, code_of, compiled
 
-FULL = 3000  # trials, for the criterion that fails first and for one that was asked for
-SHARE = 1200  # for each further one
-IN_ALL = 9000  # for all criteria of a module
+FULL = 2400  # trials, for the criterion that fails first and for one that was asked for
+SHARE = 900  # for each further one
+IN_ALL = 6000  # for all criteria of a module
 STEPS_OF_A_TRIAL = 1500  # rounds of loops and calls that count as one trial more
 BATCH = 240  # edits that stand in one form of the functions
 FAR_BEYOND = 4  # where none of these puts right all that it could
@@ -184,17 +184,19 @@ class Search:
         log, check.steps = found
         return Trace.of(probes, log)
 
-    def watched(self, checks: Sequence[Check], edit: Edit | None = None) -> list[Trace | None]:
-        """Return what the learner's functions hold in calls, with an edit in force; None for a call that fails."""
-        module = self.module if edit is None else self.module.applied(edit.function, edit.changes)
-        labels = dict.fromkeys(label for check in checks for label in check.labels)
-        names = dict.fromkeys(name for label in labels for name in module.reached(label))
-        probes = Probes(module, list(names))
+    def watched(self, checks: Sequence[Check], module: ModuleText, nodes: Iterable[ast.AST]) -> list[Trace]:
+        """Return what some expressions and statements of a form of the module do in calls."""
+        ids, own = frozenset(map(id, nodes)), self.module.functions
+        names = [
+            name for name, node in module.functions.items()
+            if node is not own[name] or any(id(each) in ids for each in walk(node))
+        ]  # fmt: skip
+        probes = Probes(module, names, ids)
         self.forms.put(probes.definitions())
         logs = [check.noted(self.runner) for check in checks]
         self.forms.put({})
         self.trials += len(checks)
-        return [None if log is None else Trace.of(probes, log[0]) for log in logs]
+        return [Trace.of(probes, log[0]) for log in logs if log is not None]
 
     def right_traces(self, check: Check) -> list[Trace]:
         """Return what right modules held in a call."""
@@ -556,7 +558,7 @@ def _together(members: Sequence[tuple[int, Edit]]) -> tuple[int, Edit]:
 def _answers(check: Check, kept: Sequence[Check], fixed: Iterable[Check]) -> int:
     """Return how many different right answers a function has in calls."""
     own = (each.right for each in (*fixed, *kept) if each.label == check.label)
-    return len({repr(each.result)[:200] for each in own if each.error is None})
+    return len({answer_of(each) for each in own if each.error is None})
 
 
 def _noted(number: int, node: ast.expr) -> ast.expr:

@@ -33,6 +33,7 @@ from grader.diagnosis.values import Sample
 SURE, LIKELY, USUAL, UNUSUAL, RARE = range(-1, 4)  # how often learners make a mistake; a text that cannot be meant
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
+EXTREMES = ("max", "min", "amax", "amin")
 VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
 Load = ast.Load()
 

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
+from grader.diagnosis.edits.base import BUILT_IN, EXTREMES, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
 from grader.diagnosis.module_text import called, parameters, root_name
 from grader.diagnosis.trees import walk
 
@@ -122,6 +122,8 @@ def function_confused(site: Site) -> Iterator[Made]:
     node, says = site.node, "`{old}` is called where `{new}` is needed"
     if isinstance(node, ast.Attribute):
         for other in PARTNERS.get(node.attr, ()):
+            if node.attr in EXTREMES and site.is_raised("ValueError"):
+                continue  # of nothing: what has a sum then has no largest entry
             if other not in SEPARATE or node.attr in SEPARATE:
                 yield site.make(replaced(node, attr=other), says)
         own = [name.rpartition(".") for name in site.module.functions if "." in name]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
+from grader.diagnosis.edits.base import EXTREMES, LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
 from grader.diagnosis.module_text import called, loaded, parameters
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
@@ -102,3 +102,15 @@ def dtype_lost(site: Site) -> Iterator[Made]:
             yield site.make(
                 replaced(node, keywords=[*others, dtype]), f"`{{old}}` does not have the dtype of `{name}`", adds=True
             )
+
+
+@edit("maximum-of-nothing", ast.Call, rank=SURE)
+def maximum_of_nothing(site: Site) -> Iterator[Made]:
+    """Yield max or min with an answer for what is empty, of which there is none."""
+    node, is_own = site.node, isinstance(site.node.func, ast.Name)
+    if called(node) not in EXTREMES or not site.is_raised("ValueError"):
+        return
+    infinite = ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", Load), "inf", Load))
+    for value in [number(0)] if is_own else [number(0), infinite]:
+        new = replaced(node, keywords=[*node.keywords, ast.keyword("default" if is_own else "initial", value)])
+        yield site.make(new, "`{old}` fails where there is nothing to take it of", adds=True)
