@@ -221,7 +221,7 @@ def key_missing(site: Site) -> Iterator[Made]:
 def converted(site: Site) -> Iterator[Made]:
     """Yield a value converted: to a number, a text, a list, lower case."""
     value = site.value()
-    if value is None or site.is_callee or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None:
         return
     if value.kind == "text":
         for method in ("lower", "strip", "upper", "split"):

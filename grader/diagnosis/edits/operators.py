@@ -158,7 +158,7 @@ def inversion_superfluous(site: Site) -> Iterator[Made]:
 def mask_inverted(site: Site) -> Iterator[Made]:
     """Yield a mask inverted."""
     value = site.value()
-    if value is not None and value.kind == "array" and value.dtype == "b" and not site.is_callee:
+    if value is not None and value.kind == "array" and value.dtype == "b":
         if isinstance(getattr(site.node, "ctx", None), (ast.Store, ast.Del)) or isinstance(site.parent, ast.UnaryOp):
             return
         yield site.make(ast.UnaryOp(ast.Invert(), site.node), "the mask `{old}` is the opposite of what is needed")

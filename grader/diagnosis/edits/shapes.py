@@ -42,9 +42,7 @@ def swapped(node: ast.expr) -> ast.expr:
 def transpose_missing(site: Site) -> Iterator[Made]:
     """Yield an array with its last two axes swapped."""
     value = site.value()
-    if value is None or value.kind != "array" or len(value.shape) < 2 or site.is_callee:
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or isinstance(site.parent, ast.Attribute):
+    if value is None or value.kind != "array" or len(value.shape) < 2 or isinstance(site.parent, ast.Attribute):
         return
     is_product = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.MatMult)
     rank = LIKELY if is_product else USUAL if isinstance(site.parent, (ast.Return, ast.Assign, ast.Tuple)) else RARE
@@ -232,12 +230,7 @@ def _pairs(site: Site, shape: tuple[int, ...]) -> Iterator[tuple[ast.expr, tuple
 def axis_added(site: Site) -> Iterator[Made]:
     """Yield an array with an axis more, or without its axes of size 1."""
     value = site.value()
-    if (
-        value is None
-        or value.kind != "array"
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    if value is None or value.kind != "array":
         return
     if not isinstance(site.parent, (ast.BinOp, ast.Compare, ast.Return, ast.Assign, ast.Call, ast.Tuple)):
         return

@@ -72,7 +72,7 @@ def term_superfluous(site: Site) -> Iterator[Made]:
 @edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
 def sign_wrong(site: Site) -> Iterator[Made]:
     """Yield a value with the other sign."""
-    value = site.read_number
+    value = site.number
     if value is None or called(site.node) in ("empty", "empty_like"):  # which hold nothing yet
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
@@ -95,8 +95,8 @@ def _is_conversion(site: Site) -> bool:
 @edit("term-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, rank=UNUSUAL)
 def term_missing(site: Site) -> Iterator[Made]:
     """Yield a value with one more term, factor or divisor that is at hand and fits its shape."""
-    value, node = site.value(), site.node
-    if value is None or not value.is_numeric or site.is_callee or not isinstance(getattr(node, "ctx", Load), ast.Load):
+    value, node = site.number, site.node
+    if value is None:
         return
     if not isinstance(site.parent, OUTER) or (isinstance(site.parent, ast.Call) and len(site.parent.args) > 2):
         return
@@ -165,9 +165,9 @@ def index_of_pair(site: Site) -> Iterator[Made]:
     """Yield `i // 2` where each place has a value of its own, and two neighbours share one."""
     value, parent = site.value(), site.parent
     is_part = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Mult, ast.Div))
-    if value is None or not is_part or value.dtype != "i" or len(value.shape) > 1 or site.is_callee:
+    if value is None or not is_part or value.dtype != "i" or len(value.shape) > 1:
         return
-    if isinstance(getattr(site.node, "ctx", Load), ast.Load) and (value.shape or isinstance(site.node, ast.Name)):
+    if value.shape or isinstance(site.node, ast.Name):
         says = "`{old}` differs in each place, and two neighbouring places share one value: `{new}`"
         yield site.make(ast.BinOp(site.node, ast.FloorDiv(), number(2)), says, adds=True)
 
@@ -176,9 +176,7 @@ def index_of_pair(site: Site) -> Iterator[Made]:
 def size_missing(site: Site) -> Iterator[Made]:
     """Yield a value divided by, or times, the number of something that is at hand."""
     value = site.value()
-    if value is None or not value.is_real or site.is_callee or not isinstance(site.parent, WHOLE):
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None or not value.is_real or not isinstance(site.parent, WHOLE):
         return
     several = [(name, each) for name, each in site.names.items() if each.kind in ("array", "sequence") and each.shape]
     for name, sample in several[-MOST_SIZES:]:
@@ -200,7 +198,7 @@ def size_missing(site: Site) -> Iterator[Made]:
 @edit("power-wrong", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=USUAL)
 def power_wrong(site: Site) -> Iterator[Made]:
     """Yield a value squared, or its root."""
-    value = site.read_number
+    value = site.number
     if value is None:
         return
     if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow):
@@ -218,7 +216,7 @@ def power_wrong(site: Site) -> Iterator[Made]:
 @edit("complement-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
 def complement_missing(site: Site) -> Iterator[Made]:
     """Yield `1 - x` for `x`."""
-    value = site.read_number
+    value = site.number
     if value is None:
         return
     if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
@@ -276,7 +274,7 @@ def norms_added(site: Site) -> Iterator[Made]:
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
 def sum_missing(site: Site) -> Iterator[Made]:
     """Yield the sum or the mean of a value, over all of it or along an axis."""
-    value = site.read_number
+    value = site.number
     if value is None or value.kind != "array" or not isinstance(site.parent, WHOLE):
         return
     for axis in (None, *range(len(value.shape))):
@@ -291,7 +289,7 @@ def sum_missing(site: Site) -> Iterator[Made]:
 def own_step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function of the module, or one that is passed, taken of it."""
     value = site.value()
-    if value is None or site.is_callee or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None:
         return
     if not isinstance(site.parent, WHOLE) and not (isinstance(site.parent, ast.Call) and value.kind == "sequence"):
         return
@@ -333,8 +331,8 @@ def term_twice(site: Site) -> Iterator[Made]:
 @edit("argument-scaled", ast.Name, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute, rank=USUAL)
 def argument_scaled(site: Site) -> Iterator[Made]:
     """Yield half and twice of what a function that is no straight line is taken of: tanh(z / 2) for tanh(z)."""
-    value = site.value()
+    value = site.number
     is_given = called(site.parent) in CURVED and site.parent.args[:1] == [site.node]
-    if is_given and value is not None and value.is_numeric and isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if is_given and value is not None:
         for operator, says in ((ast.Div(), "half of `{old}` is needed"), (ast.Mult(), "twice `{old}` is needed")):
             yield site.make(ast.BinOp(site.node, operator, number(2)), says, adds=True)
