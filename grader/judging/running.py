@@ -139,6 +139,8 @@ class TestRunner:
         channel = RecordedChannel(answers)
         self._provider.open = partial(self._process.over, channel, self._ends_at)
         attempt = self._attempted(place, following)
+        if attempt.connection is not None:
+            attempt.connection.end()
         return Ran(place, following, None if channel.strayed else attempt, None, answers)
 
     def _run_live(self, places: Sequence[int]) -> Iterator[Ran]:
