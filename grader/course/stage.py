@@ -161,11 +161,11 @@ class Stage:
         return replace(self, key_file=key_file, builds_on=builds_on)
 
     def criterion(self, criterion_id: str) -> Criterion:
-        """The row of that id; raises UsageError, with a near id and all ids, when there is none."""
+        """The row of that id; raises UsageError, with near ids and all ids, when there is none."""
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
-            alike = near(criterion_id, ids)
-            hint = (f"Did you mean {alike[0]}? " if alike else "") + f"The rows are {', '.join(ids)}."
+            alike = [each for each in ids if criterion_id in each][:3] or near(criterion_id, ids)[:1]
+            hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The rows are {', '.join(ids)}."
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 

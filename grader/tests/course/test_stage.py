@@ -39,6 +39,11 @@ class TestRows:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("split-head")
         assert caught.value.hint == "Did you mean split-heads? The rows are split-heads, forward."
 
+    def test_an_unknown_row_names_those_of_which_it_is_a_part(self, write: Write) -> None:
+        with pytest.raises(UsageError) as caught:
+            load_stage(write(HEAD + SPLIT + FORWARD)).criterion("heads")
+        assert caught.value.hint == "Did you mean split-heads? The rows are split-heads, forward."
+
     def test_a_row_like_no_other_lists_them_all(self, write: Write) -> None:
         with pytest.raises(UsageError) as caught:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("xyz")
