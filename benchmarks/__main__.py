@@ -11,7 +11,8 @@ from benchmarks import classes, cold, million, saves
 from benchmarks.graders import OTHERS, installed
 from benchmarks.result import Result
 from benchmarks.submissions import MIXES
-from grader.course.manifest import find_course_root, load_course
+from grader.course.manifest import load_course
+from grader.course.settings import find_course_root
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 

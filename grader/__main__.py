@@ -13,8 +13,7 @@ if __name__ == "__main__" and sys.path and not sys.flags.safe_path:
     if sys.path[0] in (_here, ""):
         del sys.path[0]  # `python -m` puts the current folder there, before Python's own modules
 
-from grader.garbage import uncollected
-from grader.stopping import end_in_order, exit_code, stopped
+from grader.process import end_in_order, exit_code, stopped, uncollected
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
@@ -16,15 +17,31 @@ import typer.main
 
 from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
-from grader.garbage import uncollected
-from grader.parsing import is_help, is_refusal, refusal
-from grader.report.terminal.streams import prepare, unwritten
-from grader.stopping import STOPPED, stopped
+from grader.process import STOPPED, stopped, uncollected
+from grader.report.terminal.screen import prepare, unwritten
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
     "4 grader fault or isolation refused, 5 nothing that can be graded was handed in, 130 stopped with Ctrl-C."
 )
+_WORDS = (
+    (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
+    (re.compile(r"is not a valid float( range)?$"), "is not a number"),
+)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Say whether the parser raised this: its own classes, which are other ones in other versions of typer."""
+    return hasattr(error, "format_message") and hasattr(error, "ctx")
+
+
+def _refusal(error: Any) -> UsageError:
+    """Return what the parser refuses, told as every other error is, with the command that shows what it takes."""
+    message = error.format_message().rstrip(".")
+    for pattern, words in _WORDS:
+        message = pattern.sub(words, message)
+    asked = error.ctx.command_path if error.ctx is not None else "grader"
+    return UsageError(f"{message[:1].lower()}{message[1:]}", f"`{asked} -h` shows what it takes.")
 
 
 def _in_copy() -> bool:
@@ -122,23 +139,21 @@ class Group(typer.core.TyperGroup):
     """The command line as a group of commands, in the order of its help."""
 
     entries: ClassVar = {
-        "status": Entry("overview", "status", "List the stages: passed, skipped, open, or locked."),
+        "status": Entry("learning", "status", "List the stages: passed, skipped, open, or locked."),
         "check": Entry("checking", "check", "Grade a stage and show its checklist."),
-        "watch": Entry("viewing.watching", "watch", "Check a stage each time you save it."),
-        "explore": Entry(
-            "viewing.exploring", "explore", "Run your functions on an example, step by step, and draw it."
-        ),
+        "watch": Entry("watching", "watch", "Check a stage each time you save it."),
+        "explore": Entry("exploring", "explore", "Run your functions on an example, step by step, and draw it."),
         "report": Entry(
-            "viewing.report",
+            "report",
             "report",
             "Write a page of your own: the road so far, what your functions do, and a certificate (extra `web`).",
         ),
         "serve": Entry(
-            "viewing.serve", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
+            "watching", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
         ),
         "release": Entry("classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy),
         "verify": Entry(
-            "verifying", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
+            "classroom", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
         ),
         "init": Entry(
             "setup",
@@ -161,22 +176,22 @@ class Group(typer.core.TyperGroup):
             "learning", "solution", "Show the solution of a stage that you have passed, by default the last one."
         ),
         "editor": Entry(
-            "desk.editor",
+            "setup",
             "editor",
             "Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.",
         ),
         "notebook": Entry(
-            "desk.notebook", "notebook", "Write a notebook that imports your functions and draws what they do."
+            "exploring", "notebook", "Write a notebook that imports your functions and draws what they do."
         ),
         "doctor": Entry(
-            "health", "doctor", "Check what works on this machine, why something does not, and which command mends it."
+            "setup", "doctor", "Check what works on this machine, why something does not, and which command mends it."
         ),
         "demo": Entry(
             "checking", "demo", "Grade a half-finished example, to show what a check looks like.", _lacks_answers
         ),
         "course": Entry("course", "app", "For authors: make stages, keep them whole, prove their tests.", _in_copy),
         "keys": Entry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
-        "capstone": Entry("capstone.commands", "app", "Train a language model that is made of your stages."),
+        "capstone": Entry("capstone", "app", "Train a language model that is made of your stages."),
         "ci": Entry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
         "class": Entry(
             "classes.commands", "app", "For instructors: grade a class, and keep its marks (docs/class.md).", _in_copy
@@ -227,7 +242,7 @@ def home(
     Without a command: where you are, and what comes next.
     """
     if context.invoked_subcommand is None:
-        from grader.commands.overview import greet
+        from grader.commands.learning import greet
 
         greet()
 
@@ -245,11 +260,11 @@ def main() -> None:
     except SystemExit as ended:
         sys.exit(stopped(_has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
-        if is_refusal(error) and is_help(error):
-            typer.echo(error.format_message(), err=True)
+        if _is_refusal(error):
+            if type(error).__name__ != "NoArgsIsHelpError":  # a group that was named without a command
+                _fail(_refusal(error))
+            typer.echo(error.format_message(), err=True)  # type: ignore[attr-defined]
             sys.exit(UsageError.exit_code)
-        if is_refusal(error):
-            _fail(refusal(error))
         if isinstance(error, OSError) and _echoed(error):
             _fail(unwritten(error))
         _fail(GraderFault(*_own_fault(error)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from grader.kinds import KINDS, Kind, Status
+from grader.outcome import KINDS, Kind, Status
 
 if TYPE_CHECKING:
     from grader.outcome import Diagnosis, Gradient, Where

@@ -120,3 +120,12 @@ class GraderFault(GraderError):
     """The grader itself failed; it costs the learner nothing."""
 
     exit_code = 4
+
+
+def installs(extra: str, *packages: str) -> str:
+    """Return a hint: how to install an extra; packages are what it brings, for an environment without uv.
+
+    >>> installs("web", "jinja2")
+    '`uv sync --extra web` installs it; without uv: pip install jinja2.'
+    """
+    return f"`uv sync --extra {extra}` installs it; without uv: pip install {' '.join(packages)}."

@@ -1,15 +1,17 @@
-"""What happened to one test: a frozen record between the engine and everything that reads it."""
+"""The outcome of one test: a frozen record between the engine and everything that reads it, and the names in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from grader.kinds import KINDS as KINDS
-from grader.kinds import Kind as Kind
-from grader.kinds import Status as Status
+Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed_out", "over_limit", "grader_fault"]
+# What a test asks of an answer: right values; that bad input is refused; the dtype; cases at the edges; that arguments
+# stay as they were; that it is fast enough; that it holds little memory.
+Kind = Literal["values", "refusals", "dtype", "edges", "purity", "speed", "memory"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from grader.course.stage import Tolerance
 from grader.diagnosis.comparison import Difference, compare, compare_shape, describe
-from grader.diagnosis.comparison.distance import Array
-from grader.diagnosis.comparison.exact import inequality
-from grader.diagnosis.comparison.likeness import likeness
-from grader.diagnosis.comparison.mutation import mutation
+from grader.diagnosis.comparison.difference import Array, mutation
+from grader.diagnosis.comparison.exact import inequality, likeness
 from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape
 from grader.sandbox.proxies import peak_memory as peak_memory
 from grader.sandbox.values import Blank

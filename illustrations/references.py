@@ -8,8 +8,8 @@ from types import ModuleType
 
 from grader.course.answers import module_from, reference_source
 from grader.course.manifest import load_course
+from grader.course.provided import serving_stage
 from grader.course.stage import Course
-from grader.course.uses import serving_stage
 
 ROOT = Path(__file__).resolve().parents[1]
 

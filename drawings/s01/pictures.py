@@ -6,8 +6,7 @@ import numpy as np
 
 from drawings.rightness import caption, differing, titled
 from drawings.s01.steps import WORDS, A, B, terms
-from grader.explore.drawing import Drawing, Image, Images, rows
-from grader.explore.model import Known
+from grader.explore.model import Drawing, Image, Images, Known, rows
 
 HIGHEST = 50.0  # of the cells of A B
 FARTHEST = 4.0  # of dot products and squared distances of words

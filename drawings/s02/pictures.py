@@ -6,8 +6,7 @@ import numpy as np
 
 from drawings.rightness import LEAST, caption, floor_told, floored, titled
 from drawings.s02.steps import CROSS, HEIGHTS, RANKS, SMALL, TIMES, A, after, not_largest
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Limits, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Limits, Series, numbers, rows
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

@@ -8,8 +8,7 @@ import numpy as np
 
 from drawings.rightness import LEAST, Wrong, caption, floor_told, floored, power, titled
 from drawings.s03.steps import HALVES, METHODS, SHARED, STEPS_TRIED, SUM
-from grader.explore.drawing import Chart, Curves, Drawing, Graph, Graphs, Series, numbers
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Graph, Graphs, Known, Series, numbers
 
 UP = (-18.0, 2.0)  # powers of ten
 SECOND = "second derivative"

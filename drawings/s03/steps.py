@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from drawings.rightness import Wrong, differing, power
-from grader.explore.drawing import Graph, Node
-from grader.explore.model import Array, Call, Fact, Known, Reading, Run, Step
+from grader.explore.model import Array, Call, Fact, Graph, Known, Node, Reading, Run, Step
 from grader.explore.values import Unfit, array, bounded, fall, number, scalar, told
 from grader.sandbox.proxies import RemoteValue
 

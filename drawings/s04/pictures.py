@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from drawings.s04.steps import CHANCES, COUNTS, DRAWS, HEADS, SEEN, TOSSES, TRUE_MEAN, TRUE_STD, P, X
-from grader.explore.drawing import Chart, Curves, Drawing, Map, Path, Plane, Points, Series, numbers, reach
-from grader.explore.model import Known
+from grader.explore.model import Chart, Curves, Drawing, Known, Map, Path, Plane, Points, Series, numbers, reach
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

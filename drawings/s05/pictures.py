@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s05.steps import SCHEDULES, TOTAL, height
-from grader.explore.drawing import Chart, Curves, Drawing, Field, Map, Path, Plane, Points, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import (
+    Array,
+    Chart,
+    Curves,
+    Drawing,
+    Field,
+    Known,
+    Map,
+    Path,
+    Plane,
+    Points,
+    Series,
+    numbers,
+    rows,
+)
 
 ACROSS, UP = (-5.0, 2.0), (-2.4, 2.4)
 TINY = 1e-12  # a loss of nothing has no logarithm

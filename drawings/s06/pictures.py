@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s06.steps import DEGREES, GRID, mean_square
-from grader.explore.drawing import Chart, Curves, Drawing, Field, Map, Path, Plane, Points, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import (
+    Array,
+    Chart,
+    Curves,
+    Drawing,
+    Field,
+    Known,
+    Map,
+    Path,
+    Plane,
+    Points,
+    Series,
+    numbers,
+    rows,
+)
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s07.steps import CLASSES, EACH, GRID, ITERATIONS, LOOKS, Z
-from grader.explore.drawing import (
+from grader.explore.model import (
     Chart,
     Curves,
     Drawing,
     Field,
     Image,
     Images,
+    Known,
     Map,
     Plane,
     Points,
@@ -19,7 +20,6 @@ from grader.explore.drawing import (
     numbers,
     rows,
 )
-from grader.explore.model import Known
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drawings.s09.steps import ALPHAS, PATIENCE, RATES, TRUE, Z
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Known
+from grader.explore.model import Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

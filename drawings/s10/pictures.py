@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s10.steps import EVERY, KINDS, STEPS_TAKEN
-from grader.explore.drawing import Chart, Curves, Drawing, Map, Plane, Points, Series, numbers, reach
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Known, Map, Plane, Points, Series, numbers, reach
 
 ROOM = 0.12  # of the map, free for the words beside the outermost points
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from drawings.s11.steps import CORNERS, GRID, LABELS, NAMES
-from grader.explore.drawing import Chart, Curves, Drawing, Field, Map, Plane, Points, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Field, Known, Map, Plane, Points, Series, numbers, rows
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

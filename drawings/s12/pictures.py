@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from drawings.s12.steps import DEPTH, EPOCHS, GRID, SAMPLES, UNITS, after, rng_of
-from grader.explore.drawing import Chart, Curves, Drawing, Field, Map, Plane, Points, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Field, Known, Map, Plane, Points, Series, numbers, rows
 
 CHAINS: Mapping[str, tuple[str, Callable[[Array], Array]]] = {
     "he, relu": ("he_normal", lambda z: np.maximum(z, 0)),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s13.steps import FILTERS
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 LEAST = 1e-9  # a loss of nothing has no logarithm
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s14.steps import GATES, STEPS_TAKEN, SYMBOLS, TIME, WAIT
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 TITLES = {"rnn": "RNN", "lstm": "LSTM", "gru": "GRU"}
 LEAST = 1e-12  # a gradient of nothing has no logarithm

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.labels import short
-from grader.explore.drawing import Drawing, Image, Images, rows
-from grader.explore.model import Known
+from grader.explore.model import Drawing, Image, Images, Known, rows
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

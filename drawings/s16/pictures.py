@@ -7,8 +7,7 @@ import numpy as np
 from drawings.labels import short
 from drawings.s16.backward import CHAIN, CLOSE
 from drawings.s16.forward import SPLIT
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 MOST = 24  # features or heads up to which a step is drawn
 EXACT = 1e-16  # an error that is drawn in place of 0

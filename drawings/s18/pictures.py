@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s18.steps import STEPS_TAKEN
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Known
+from grader.explore.model import Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:

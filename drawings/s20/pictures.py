@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drawings.s20.steps import DIM, SHOWN, SIZE
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 KERNELS = 6  # of those that are shown
 HALF = 8  # of the patches: as many rows as the image has

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from drawings.s21.steps import EXPERTS, TOKENS, WEIGHTS
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Known
+from grader.explore.model import Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 
 TITLES: Mapping[str, str] = {
     "alone-before": "Before training",

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from drawings.s22.steps import HEADS, LENGTHS, PLACES, TOKENS, exact, seconds
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
-from grader.explore.model import Array, Known
+from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, Known, Series, numbers, rows
 from grader.sandbox.proxies import peak_memory
 
 COSTS = {"tiled": "tiled", "window": "window", "linear": "linear"}

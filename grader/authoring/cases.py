@@ -1,9 +1,9 @@
-"""What is graded to prove a stage: its reference, stub, alternatives, mistakes and mutants, each with its seeds."""
+"""The modules that are graded to prove a stage, with their seeds, and the tests that can tell each mutant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring.trusted_runs import Reached
@@ -20,7 +20,7 @@ REACH = "reach"  # the case that only looks which lines of the reference each te
 
 
 @dataclass(frozen=True)
-class Case:
+class ProofCase:
     """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
 
     first_failure holds the rows to try first, where the first test that the module does not pass is all that is
@@ -51,7 +51,7 @@ class Result:
     reached says of each test what it runs, where that was looked for.
     """
 
-    case: Case
+    case: ProofCase
     verdict: Verdict | None
     outcomes: tuple[Outcome, ...]
     reached: tuple[Reached, ...] = ()
@@ -71,23 +71,23 @@ class Planned:
     slow: Mapping[str, float]
 
 
-def plan_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+def plan_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
     """Return what grades a stage's alternatives by a plan, once a seed."""
-    return [Case(PLAN, stage.id, "", seed) for seed in seeds if alternative_files(stage)]
+    return [ProofCase(PLAN, stage.id, "", seed) for seed in seeds if alternative_files(stage)]
 
 
-def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
     """Return the reference solution, once a seed."""
     return _right("reference", stage, reference_source(stage), seeds)
 
 
-def _right(name: str, stage: Stage, source: str, seeds: Iterable[int]) -> list[Case]:
-    return [Case(name, stage.id, source, seed, worker=number < WORKER_SEEDS) for number, seed in enumerate(seeds)]
+def _right(name: str, stage: Stage, source: str, seeds: Iterable[int]) -> list[ProofCase]:
+    return [ProofCase(name, stage.id, source, seed, worker=number < WORKER_SEEDS) for number, seed in enumerate(seeds)]
 
 
-def stub_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+def stub_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
     """Return the stub that lies in the stage's folder."""
-    return [Case("stub", stage.id, stage.module_path.read_text(encoding="utf-8"), seed) for seed in seeds]
+    return [ProofCase("stub", stage.id, stage.module_path.read_text(encoding="utf-8"), seed) for seed in seeds]
 
 
 def alternative_files(stage: Stage) -> list[Path]:
@@ -95,7 +95,7 @@ def alternative_files(stage: Stage) -> list[Path]:
     return sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
 
 
-def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = None) -> list[Case]:
+def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = None) -> list[ProofCase]:
     """Return each alternative correct solution, or so many of them, once a seed."""
     seeds = tuple(seeds)
     return [
@@ -105,17 +105,17 @@ def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = Non
     ]
 
 
-def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
     """Return the module of each known mistake, once a seed."""
     reference, seeds = reference_source(stage), tuple(seeds)
     return [
-        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed)
+        ProofCase(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed)
         for mistake in load_mistakes(stage)
         for seed in seeds
     ]
 
 
-def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Case]:
+def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[ProofCase]:
     """Return each mutant, to be run to its first failure: rows about the changed function come first."""
     reached = reach(reference_source(stage))
 
@@ -127,6 +127,44 @@ def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Cas
         return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
 
     return [
-        Case(f"mutants/{number}", stage.id, mutant.source, seed, first_failure=rows(mutant))
+        ProofCase(f"mutants/{number}", stage.id, mutant.source, seed, first_failure=rows(mutant))
         for number, mutant in enumerate(mutants)
     ]
+
+
+SLOWER = 3.0  # than the reference a mutant may be
+
+
+def reach_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
+    """Return what looks which lines of the reference solution each test runs, once a seed."""
+    return [ProofCase(REACH, stage.id, reference_source(stage), seed) for seed in seeds]
+
+
+def aimed(
+    cases: Sequence[ProofCase], made: Sequence[Mutant], reached: Sequence[Reached], tests: Collection[str]
+) -> list[ProofCase]:
+    """Return the mutants' cases with the tests that run what is changed, quick ones of the first rows first.
+
+    tests are all that the stage has; where it is not known what each of them runs, the cases stay as they are.
+    """
+    if not tests or {each.test for each in reached} != set(tests):
+        return list(cases)
+    return [_aimed(case, mutant, reached) for case, mutant in zip(cases, made, strict=True)]
+
+
+def _aimed(case: ProofCase, mutant: Mutant, reached: Sequence[Reached]) -> ProofCase:
+    rank = {row: place for place, row in enumerate(case.first_failure or ())}
+    able = [each for each in reached if each.runs(mutant.span)]
+    able.sort(key=lambda each: (rank.get(each.criterion, len(rank)), each.seconds))
+    return replace(case, tests=tuple(each.test for each in able), call_seconds=_patience(able))
+
+
+def _patience(reached: Sequence[Reached]) -> float:
+    """Return the seconds of a call: a mutant that takes longer than its tests did, and gives the same, is not caught.
+
+    Few values are possible, since what is aimed alike is run together.
+    """
+    most, seconds = max((SLOWER * each.seconds for each in reached), default=0.0), MUTANT_CALL_SECONDS
+    while seconds < most:
+        seconds *= 2
+    return seconds

@@ -1,27 +1,102 @@
-"""What can be seen of a stage without grading anything: that its files agree, and that nothing is left out."""
+"""Claims that need no grading: a stage's files agree, nothing is left out, and each step says its estimated minutes."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import re
-from collections import Counter
-from collections.abc import Container, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
-from grader.authoring.estimate import estimate
+from grader.authoring.cases import ProofCase, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import PATCHES, WRITTEN, hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
-from grader.course.uses import serving_stage
 from grader.errors import CourseError
 from grader.progress import steps
+from grader.progress.steps import Step, steps_of, with_minutes
 from grader.submission import Snapshot
 from grader.submission.source import check_source
+
+OF_A_LINE = Fraction(3, 2)  # minutes
+OF_A_MISTAKE = Fraction(1, 2)
+LEAST_MINUTES = 10
+TO = 5  # minutes that an estimate is rounded to
+
+_Definition = ast.FunctionDef | ast.ClassDef
+
+
+def timed_readme(stage: Stage) -> str:
+    """Return a stage's README, each step of which says how long it takes; CourseError without its answers."""
+    text = stage.readme_path.read_text(encoding="utf-8")
+    return with_minutes(text, estimate(stage, steps_of(stage, text)))
+
+
+def estimate(stage: Stage, steps: tuple[Step, ...]) -> dict[int, int]:
+    """Return the minutes of each step by its number: 3/2 for a line that it asks for, 1/2 for a mistake of its rows.
+
+    Lines are those of the reference, as Python lays them out, without docstrings and comments. Steps that name the same
+    function share its lines evenly.
+    """
+    functions = _functions(reference_source(stage), {name for row in stage.criteria for name in row.functions})
+    named = {step.number: set(_reached(stage, step, functions)) for step in steps}
+    sharing: dict[str, int] = defaultdict(int)
+    for names in named.values():
+        for name in names:
+            sharing[name] += 1
+    mistakes = [mistake.criterion for mistake in load_mistakes(stage)]
+    found = {}
+    for step in steps:
+        lines = sum((Fraction(_lines(functions[name]), sharing[name]) for name in named[step.number]), Fraction(0))
+        known = sum(mistakes.count(row) for row in step.rows)
+        found[step.number] = max(
+            LEAST_MINUTES, TO * int((OF_A_LINE * lines + OF_A_MISTAKE * known) / TO + Fraction(1, 2))
+        )
+    return found
+
+
+def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
+    """Return the functions and classes of a module; methods that rows name stand apart from their class."""
+    found: dict[str, _Definition] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            methods = {f"{node.name}.{each.name}": each for each in node.body if isinstance(each, ast.FunctionDef)}
+            apart = {name: method for name, method in methods.items() if name in in_rows}
+            node.body = [each for each in node.body if each not in apart.values()] or [ast.Pass()]
+            found |= apart
+        if isinstance(node, _Definition):
+            found[node.name] = node
+    return found
+
+
+def _reached(stage: Stage, step: Step, functions: Mapping[str, _Definition]) -> Iterator[str]:
+    """Yield the functions of a step's rows, the classes of its methods, and the private helpers that these use."""
+    queue = [name for row in step.rows for name in stage.criterion(row).functions]
+    seen: set[str] = set()
+    while queue:
+        if (name := queue.pop()) in seen or name not in functions:
+            continue
+        seen.add(name)
+        yield name
+        used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)}
+        queue += [each for each in sorted(used) if each.startswith("_")]
+        queue += [name.partition(".")[0]]
+
+
+def _lines(node: _Definition) -> int:
+    """Return how many lines of code a definition has."""
+    code = ast.parse(ast.unparse(node))
+    for each in ast.walk(code):
+        if isinstance(each, _Definition) and ast.get_docstring(each) is not None:
+            each.body = each.body[1:] or [ast.Pass()]
+    return sum(bool(line.strip()) for line in ast.unparse(code).splitlines())
+
 
 LEAST = 3  # mistakes a row, and alternatives a stage
 
@@ -205,7 +280,7 @@ def _without_words(source: str) -> str:
 
 
 def _forbidden(stage: Stage, in_mistakes: bool) -> Iterator[Shortfall]:
-    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0])]
+    cases: list[ProofCase] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0])]
     for case in [*cases, *(mistake_cases(stage, [0]) if in_mistakes else ())]:
         snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
         problem = check_source(stage, snapshot).first

@@ -1,7 +1,7 @@
-"""Finds where a test uses a learner's value as a number before it is known to be plain, and members not listed.
+"""Lints of a stage's tests: which draw their inputs anew, and which calculate with values not yet known to be plain.
 
 An object of the learner's is refused there in any case, with an error that names it. The lint
-finds tests whose failure would mention an operator instead of the value.
+finds tests whose failure would mention an operator instead of the value, and members that are not listed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,49 @@ from typing import Any, Literal
 import numpy as np
 
 from grader.authoring.claims import Shortfall, test_files, test_place
-from grader.course.contract import Contract
-from grader.course.stage import Stage
+from grader.course.answers import hidden_folder
+from grader.course.stage import Contract, Stage
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+GENERATOR = "rng"
+
+
+def fresh_tests(stage: Stage) -> frozenset[str]:
+    """Return the hidden tests that use `rng`, themselves or through a fixture of their file, named as outcomes are."""
+    return frozenset(
+        f"{file.name}::{name}"
+        for file in sorted(hidden_folder(stage).glob("test_*.py"))
+        for name in _fresh_in(ast.parse(file.read_text(encoding="utf-8")))
+    )
+
+
+def _fresh_in(module: ast.Module) -> Iterator[str]:
+    """Yield the tests of one file that draw, as Class::function."""
+    fixtures = {name: node for name, node in _functions(module) if _is_fixture(node)}
+    for name, node in _functions(module):
+        if name.rpartition("::")[2].startswith("test") and _draws(node, fixtures):
+            yield name
+
+
+def _functions(node: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[str, Function]]:
+    for each in node.body:
+        if isinstance(each, ast.ClassDef):
+            yield from _functions(each, f"{before}{each.name}::")
+        elif isinstance(each, Function):
+            yield f"{before}{each.name}", each
+
+
+def _is_fixture(node: Function) -> bool:
+    return any("fixture" in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
+def _draws(node: Function, fixtures: Mapping[str, Function]) -> bool:
+    """Say whether a function is given `rng` and uses it, or is given what such a fixture made; none needs itself."""
+    names = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
+    used = {each.id for statement in node.body for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    others = {name: fixture for name, fixture in fixtures.items() if fixture is not node}
+    return GENERATOR in names & used or any(_draws(others[name], others) for name in names & set(others))
+
 
 LEARNER = "learner"
 Kind = Literal["", "value", "object", "dict", "plain"]  # "": not the learner's; "object": its class lists operators
@@ -30,7 +71,7 @@ OPERATORS = frozenset(f"__{name}__" for name in ("add", "sub", "mul", "truediv",
 
 
 @dataclass(frozen=True)
-class Use:
+class ValueUse:
     """A use of a learner's value: the line, the value's expression, what uses it, and how to mend that."""
 
     line: int
@@ -60,11 +101,11 @@ def unplain_uses(stage: Stage) -> Iterator[Shortfall]:
             yield Shortfall(stage.id, test_place(stage, file, use.line), use.message, use.fix)
 
 
-def uses(tree: ast.Module, contract: Contract) -> list[Use]:
+def uses(tree: ast.Module, contract: Contract) -> list[ValueUse]:
     """Return the uses within the functions of one file that take `learner`, in the order of their lines."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _takes_learner(node)]
     helpers: dict[str, Kind] = {}
-    found: set[Use] = set()
+    found: set[ValueUse] = set()
     for node in (*functions, *functions):  # a helper may stand behind the test that calls it
         reader = _Reader(contract, helpers)
         reader.block(node.body)
@@ -142,7 +183,7 @@ class _Reader:
     """Reads one function from its first line to its last; a branch or a loop is read once."""
 
     def __init__(self, contract: Contract, helpers: Mapping[str, Kind]) -> None:
-        self.found: set[Use] = set()
+        self.found: set[ValueUse] = set()
         self.returned: Kind = ""
         self._values = _Values(contract, helpers)
 
@@ -228,7 +269,7 @@ class _Reader:
         for node in nodes:
             kind = self._values.kind(node)
             if kind == "value" or (kind == "object" and by != "an operator"):
-                self.found.add(Use(node.lineno, ast.unparse(node), by))
+                self.found.add(ValueUse(node.lineno, ast.unparse(node), by))
 
 
 def _is_common(name: str) -> bool:

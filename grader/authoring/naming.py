@@ -1,4 +1,4 @@
-"""How many wrong modules are named rightly: mutants of a second solution, graded as a learner's would be.
+"""The share of wrong modules that are named rightly: mutants of a second solution, graded as a learner's would be.
 
 The second solution is an alternative of the stage, and the diagnosis does not see it. So what is measured is what a
 learner gets whose module is written in another way: where the diagnosis knows the reference alone, where it knows the
@@ -7,20 +7,99 @@ other alternatives too, and where it has their values alone, as a class's pool g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from grader.authoring import cases, proof
-from grader.authoring.changed_lines import Change, change_of, replaced_by
-from grader.course.mutants import Mutant, mutants, plain
+from grader.course.answers import load_mistakes, reference_source
+from grader.course.mutants import BODIES, Mutant, mutants, plain, reach
 from grader.course.stage import Course, Stage
 from grader.criterion import CriterionResult
 from grader.diagnosis.likeness import most_alike
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import Diagnosis
 from grader.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class MutantChange:
+    """The lines of a wrong module that differ, and the names by which their functions may be told."""
+
+    lines: frozenset[int]
+    functions: frozenset[str]
+
+
+def change_of(right: str, wrong: str, stage: Stage) -> MutantChange:
+    """Return where a wrong module differs from a right one of a stage.
+
+    A line stands for its whole statement, of a compound one for its head. Of what was taken out the lines before and
+    after it stand. Beside a function its class may be told and, of a helper that no row names, what calls it.
+    """
+    differing = _differing(right.splitlines(), wrong.splitlines())
+    lines = set(differing)
+    functions: set[str] = set()
+    for first, last, function in _statements(ast.parse(wrong), ""):
+        if differing & set(range(first, last + 1)):
+            lines |= set(range(first, last + 1))
+            functions |= {function} if function else set()
+    return MutantChange(
+        frozenset(lines), frozenset(name for each in functions for name in _names_of(each, wrong, stage))
+    )
+
+
+def _differing(right: list[str], wrong: list[str]) -> set[int]:
+    found: set[int] = set()
+    for kind, _, _, first, last in SequenceMatcher(None, right, wrong, autojunk=False).get_opcodes():
+        if kind == "delete":
+            found |= {first, first + 1}
+        elif kind != "equal":
+            found |= set(range(first + 1, last + 1))
+    return found
+
+
+def _statements(node: ast.AST, function: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the first and the last line of each statement or head, and the function that it stands in."""
+    for name in BODIES:
+        for each in getattr(node, name, ()):
+            inner = function
+            if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inner = f"{function}.{each.name}" if function else each.name
+            bodies = [part for other in BODIES for part in getattr(each, other, ())]
+            first = getattr(each, "lineno", 0)
+            last = getattr(bodies[0], "lineno", first + 1) - 1 if bodies else each.end_lineno
+            if first:
+                yield first, max(first, last), inner
+            yield from _statements(each, inner)
+
+
+def _names_of(function: str, text: str, stage: Stage) -> set[str]:
+    parts = function.split(".")
+    names = {".".join(parts[: place + 1]) for place in range(len(parts))} | {function.removesuffix(".__init__")}
+    return names | _callers(names, function, text, stage)
+
+
+def replaced_by(stage: Stage) -> dict[str, frozenset[str]]:
+    """Return by id what each known mistake replaces; of a helper that no row names, what calls it in the reference."""
+    text = reference_source(stage)
+    names = {each.id: each.replaces for each in load_mistakes(stage)}
+    return {
+        id: frozenset({name} | _callers({name, name.partition(".")[0]}, name, text, stage))
+        for id, name in names.items()
+    }
+
+
+def _callers(names: set[str], function: str, text: str, stage: Stage) -> set[str]:
+    """Return the functions of rows that come to use one; none where a row names it."""
+    rows = {name for row in stage.criteria for name in row.functions}
+    if names & rows:
+        return set()
+    reached = reach(text)
+    return {name for name in rows if function.partition(".")[0] in reached(name)}
+
 
 SEED = 1000
 REFERENCE, ALTERNATIVES, POOL = WAYS = ("reference", "alternatives", "pool")
@@ -30,7 +109,7 @@ OnResult = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Told:
+class NamedCauses:
     """What one mutant is told in one way, each cause once; state is one of STATES, or passed where no test failed."""
 
     state: str
@@ -38,12 +117,12 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedMutant:
     """One mutant, the lines of its own text that the change stands in, and what it is told, by WAYS."""
 
     mutant: Mutant
     lines: tuple[int, ...]
-    told: Mapping[str, Told]
+    told: Mapping[str, NamedCauses]
 
 
 @dataclass(frozen=True)
@@ -57,7 +136,7 @@ class Naming:
     solution: str
     others: int
     mutants: int
-    graded: tuple[Graded, ...]
+    graded: tuple[GradedMutant, ...]
 
     def count(self, way: str, state: str) -> int:
         """Return how many of the graded mutants are in a state where they are graded in a way."""
@@ -83,7 +162,7 @@ def measured(
     made = {name: mutants(text) if text else [] for name, text in texts.items()}
     chosen = {name: _sample(each, most) for name, each in made.items()}
     total = sum(map(len, chosen.values()))
-    found: dict[str, list[Graded]] = {stage.id: [] for stage in stages}
+    found: dict[str, list[GradedMutant]] = {stage.id: [] for stage in stages}
     with proof.workers(course, workers) as pool:
         asked = {
             pool.submit(graded, stage, mutant, files[stage.id], isolation): (stage, mutant)
@@ -94,7 +173,7 @@ def measured(
             stage, mutant = asked[future]
             change = change_of(plain(texts[stage.id]), mutant.source, stage)
             told = {way: judged(stage, change, verdict) for way, verdict in future.result().items()}
-            found[stage.id].append(Graded(mutant, tuple(sorted(change.lines)), told))
+            found[stage.id].append(GradedMutant(mutant, tuple(sorted(change.lines)), told))
             if on_result is not None:
                 on_result(number, total, stage.id)
     return [
@@ -114,7 +193,7 @@ def _sample(found: Sequence[Mutant], most: int) -> list[Mutant]:
     return [found[place * len(found) // most] for place in range(most)] if len(found) > most else list(found)
 
 
-def _place(graded: Graded) -> tuple[int, str, str]:
+def _place(graded: GradedMutant) -> tuple[int, str, str]:
     return graded.mutant.line, graded.mutant.was, graded.mutant.now
 
 
@@ -125,7 +204,7 @@ def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation
     """
     second, *others = alternatives
     names = tuple(each.stem for each in alternatives)
-    case = cases.Case(f"naming/{second.stem}", stage.id, mutant.source, SEED, isolation=isolation, withheld=names)
+    case = cases.ProofCase(f"naming/{second.stem}", stage.id, mutant.source, SEED, isolation=isolation, withheld=names)
     found = {REFERENCE: _verdict(case)}
     found[ALTERNATIVES] = _verdict(replace(case, withheld=(second.stem,))) if others else found[REFERENCE]
     found[POOL] = found[REFERENCE]
@@ -137,7 +216,7 @@ def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation
     return found
 
 
-def _verdict(case: cases.Case) -> Verdict:
+def _verdict(case: cases.ProofCase) -> Verdict:
     verdict = proof.graded(case).verdict
     assert verdict is not None  # only a run to the first failure has none
     return verdict
@@ -153,18 +232,18 @@ def _with_rows(verdict: Verdict, other: Verdict, rows: Sequence[str]) -> Verdict
     return replace(verdict, criteria=tuple(more.get(row.id, row) for row in verdict.criteria))
 
 
-def judged(stage: Stage, change: Change, verdict: Verdict) -> Told:
+def judged(stage: Stage, change: MutantChange, verdict: Verdict) -> NamedCauses:
     """Return what was told of a wrong module: right where every cause is; "in_function" where no cause is elsewhere."""
     if verdict.robust:
-        return Told(PASSED)
+        return NamedCauses(PASSED)
     failures = [failure for row in verdict.criteria for failure in row.failures]
     causes = tuple({each.diagnosis.mistake: each.diagnosis for each in failures if each.diagnosis}.values())
     states = _states(stage, change, causes)
     state = next((each for each in (FALSE, NEAR, RIGHT) if each in states), UNNAMED)
-    return Told(state, causes)
+    return NamedCauses(state, causes)
 
 
-def _states(stage: Stage, change: Change, causes: Iterable[Diagnosis]) -> set[str]:
+def _states(stage: Stage, change: MutantChange, causes: Iterable[Diagnosis]) -> set[str]:
     replaced = replaced_by(stage)
     rows = {row.id: set(row.functions) for row in stage.criteria}
     states = set()

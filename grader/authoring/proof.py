@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from grader import children
-from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, Case, Planned, Result, alternative_files
-from grader.authoring.mutants import MutantRunner
-from grader.authoring.trusted_runs import Mutant
+from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, Planned, ProofCase, Result, alternative_files
+from grader.authoring.trusted_runs import ChangedForm, MutantRunner
 from grader.course.answers import reference_source
 from grader.course.import_guard import GUARD
 from grader.course.stage import Course, Stage
@@ -77,10 +76,10 @@ def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-def results(executor: Executor, cases: Iterable[Case]) -> Iterator[Result]:
+def results(executor: Executor, cases: Iterable[ProofCase]) -> Iterator[Result]:
     """Grade every case through the whole pipeline and yield each result as it comes; aimed mutants together."""
-    alone: list[Case] = []
-    alike: dict[tuple[object, ...], list[Case]] = {}
+    alone: list[ProofCase] = []
+    alike: dict[tuple[object, ...], list[ProofCase]] = {}
     for case in cases:
         key = case.stage, case.seed, case.isolation, case.call_seconds
         (alone if case.tests is None else alike.setdefault(key, [])).append(case)
@@ -93,7 +92,7 @@ def results(executor: Executor, cases: Iterable[Case]) -> Iterator[Result]:
         yield from future.result()
 
 
-def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
+def _chunks(cases: Iterable[ProofCase]) -> Iterator[list[ProofCase]]:
     cases = iter(cases)
     while chunk := list(itertools.islice(cases, TOGETHER)):
         yield chunk
@@ -139,7 +138,7 @@ def _snapshot(stage: Stage, text: str) -> Snapshot:
     return Snapshot(stage.module, source, digest, Path(label), label, uses=used_modules(stage))
 
 
-def run_cases(cases: Sequence[Case]) -> list[Result]:
+def run_cases(cases: Sequence[ProofCase]) -> list[Result]:
     """Run mutants of one stage that are aimed alike, in a process that knows its course.
 
     Most are caught within the judge. What is left goes through a worker, as a learner's module does.
@@ -147,7 +146,7 @@ def run_cases(cases: Sequence[Case]) -> list[Result]:
     (course,) = _course
     first = cases[0]
     stage = course.find(first.stage)
-    mutants = [Mutant(case.source, case.tests) for case in cases]
+    mutants = [ChangedForm(case.source, case.tests) for case in cases]
     ended = _grader(course, stage).caught(mutants, first.seed, first.call_seconds)
     left = [number for number, outcome in enumerate(ended) if outcome is None]
     if left:
@@ -157,7 +156,9 @@ def run_cases(cases: Sequence[Case]) -> list[Result]:
     return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
 
 
-def _through_a_worker(course: Course, stage: Stage, first: Case, mutants: Sequence[Mutant]) -> list[Outcome | None]:
+def _through_a_worker(
+    course: Course, stage: Stage, first: ProofCase, mutants: Sequence[ChangedForm]
+) -> list[Outcome | None]:
     """Run mutants; one that ran out of time once more with far more of it: others may have kept the machine busy."""
     right = _snapshot(stage, reference_source(stage))
     options = Options(first.seed, first.isolation)
@@ -172,7 +173,7 @@ def _through_a_worker(course: Course, stage: Stage, first: Case, mutants: Sequen
     return ended
 
 
-def _graded(case: Case) -> list[Result]:
+def _graded(case: ProofCase) -> list[Result]:
     return [graded(case)]
 
 
@@ -180,7 +181,7 @@ def _none_or(outcome: Outcome | None) -> tuple[Outcome, ...]:
     return () if outcome is None else (outcome,)
 
 
-def graded(case: Case) -> Result:
+def graded(case: ProofCase) -> Result:
     """Grade one case in a process that knows its course."""
     (course,) = _course
     stage = replace(course.find(case.stage), withheld=case.withheld)
@@ -201,7 +202,7 @@ def graded(case: Case) -> Result:
     return Result(case, verdict, tuple(outcomes))
 
 
-def _planned(course: Course, stage: Stage, case: Case) -> Planned | None:
+def _planned(course: Course, stage: Stage, case: ProofCase) -> Planned | None:
     """Grade a stage's alternatives by a plan; None where there is none."""
     options, strayed = Options(case.seed, case.isolation), dict[str, int]()
     with Grader(course, stage, warm=True) as grader:

@@ -1,7 +1,8 @@
-"""Runs a stage's tests on the course's own modules within a judge: no worker takes part."""
+"""Runs a stage's tests on the course's own modules and their changed forms, within a judge or through a worker."""
 
 from __future__ import annotations
 
+import marshal
 import os
 import select
 import signal
@@ -11,29 +12,37 @@ import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from grader import __version__
 from grader.course.answers import module_from
-from grader.course.data import named
+from grader.course.provided import named
+from grader.isolation import tiers
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds, plugin
+from grader.judging.grading import Grader, Options
 from grader.judging.judge_process import Bounds, bounded
+from grader.judging.outcomes import Assessor
 from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.running import Attempt, is_plain, run_phases
-from grader.judging.task import Messages, SharedStatus, records, unpacked
+from grader.judging.session import Session
+from grader.judging.task import JudgeTask, Messages, SharedStatus, records, unpacked
 from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.sandbox.process import LearnerProcess
+from grader.submission import Snapshot
+from grader.verdict import Run, Verdict, decide
 from grader.worker import kernel
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Where])  # in which a judge tells what came of tests
 
 
 @dataclass(frozen=True)
-class Mutant:
+class ChangedForm:
     """A changed form of a module: its text, and the tests that may tell it from the module, in the order to try them.
 
     Without tests all are tried, in the order of the suite.
@@ -189,7 +198,7 @@ TEXT_LIMIT = 500
 
 
 def caught(
-    suite: Suite, mutants: Sequence[Mutant], seed: int, seconds: float, own: LocalWorkerFactory
+    suite: Suite, mutants: Sequence[ChangedForm], seed: int, seconds: float, own: LocalWorkerFactory
 ) -> list[Outcome | None]:
     """Return the first test that each changed form does not pass here, None where nothing can be said of it.
 
@@ -228,7 +237,7 @@ def _outcome(suite: Suite, item: pytest.Item, attempt: Attempt) -> Outcome:
 
 def _caught(
     suite: Suite,
-    mutants: Sequence[Mutant],
+    mutants: Sequence[ChangedForm],
     seed: int,
     seconds: float,
     messages: Messages,
@@ -285,3 +294,111 @@ def _first(suite: Suite, source: str, items: Sequence[pytest.Item], seed: int, s
             if not attempt.passed():
                 return _outcome(suite, item, attempt)
     return None
+
+
+def caught_through_worker(
+    task: JudgeTask, mutants: Sequence[ChangedForm], own: LocalWorkerFactory
+) -> list[Outcome | None]:
+    """Return the first test that each form does not pass, None where it passes all, as far as one judge comes.
+
+    A form that ends the judge ends the list: what comes of that one and of those behind it is not known.
+    """
+    limits = task.suite.stage.limits
+    seconds = limits.stage_seconds * len(mutants)
+    told = bounded(partial(_run_all, task, mutants), own, Bounds(limits.judge_mb, seconds)).told
+    return [unpacked(outcome, RECORDS) for kind, outcome in told if kind == "caught"]
+
+
+def _run_all(
+    task: JudgeTask, mutants: Sequence[ChangedForm], messages: Messages, workers: Workers, shared: SharedStatus
+) -> None:
+    """Load the module, then run the tests on one form after another, and tell what came of each."""
+    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    try:
+        with task.suite.in_place(), suppress(Exception):  # of a form that then runs alone, where it is told
+            process.load()
+            for mutant in mutants:
+                messages.send("caught", _caught_through_worker(task, mutant, process, shared))
+    finally:
+        bounds.bound_time(0)
+        process.kill()
+
+
+def _caught_through_worker(
+    task: JudgeTask, mutant: ChangedForm, process: LearnerProcess, shared: SharedStatus
+) -> Outcome | None:
+    """Return the first of the mutant's tests that it does not pass; it may take as long as a grading."""
+    suite = task.suite
+    process.form = marshal.dumps(compile(mutant.source, process.job.label, "exec", dont_inherit=True))
+    task = replace(task, shared=shared, answers=None, ends_at=time.monotonic() + suite.stage.limits.stage_seconds)
+    session = Session(task, process, Assessor(suite.stage, task.job, None))
+    session.provider.begin()
+    try:
+        return session.first_failure(chosen(suite.items, mutant.tests))
+    finally:
+        session.provider.end()
+        suite.take_down()
+
+
+class MutantRunner(Grader):
+    """Runs a stage's tests on changed forms of a module that is known to be right."""
+
+    def first_failures(
+        self, snapshot: Snapshot, options: Options, mutants: Sequence[ChangedForm]
+    ) -> list[Outcome | None]:
+        """Return the first test that each changed form of a snapshot does not pass; None where it passes all.
+
+        One judge goes through them, with a worker that loads the snapshot once. A form that ends the judge runs
+        alone, as every form is where no judge can be forked: by its text, and with every test.
+        """
+        found: list[Outcome | None] = []
+        while len(found) < len(mutants):
+            if options.fork:
+                task = self._task(snapshot, options, self._tier(options.isolation)[0], ())
+                own = self.workers(task.tier, task.fork)
+                found += [] if task.suite.faults else caught_through_worker(task, mutants[len(found) :], own)
+            if len(found) < len(mutants):
+                source = mutants[len(found)].source.encode()
+                found.append(self.first_failure(replace(snapshot, source=source), options, ()))
+        return found
+
+    def caught(self, mutants: Sequence[ChangedForm], seed: int, seconds: float) -> list[Outcome | None]:
+        """Return the first test that each changed form does not pass in the judge itself, None where that is open.
+
+        A test may take so many seconds of the processor. The forms are changes of the course's own text: they run
+        without isolation. All are open where no judge can be forked.
+        """
+        if not tiers.FORKS or self._loaded().faults:
+            return [None] * len(mutants)
+        with self._own_judge() as own:
+            return caught(self._loaded(), mutants, seed, seconds, own)
+
+    def trusted(self, snapshot: Snapshot, seed: int) -> tuple[Verdict, tuple[Outcome, ...]] | None:
+        """Return the verdict on a module of the course's own, and the outcome of each test, run in the judge itself.
+
+        None where that cannot be told: no judge can be forked, or a test ends in a way that pytest has to report.
+        """
+        suite, started = self._loaded(), time.monotonic()
+        if not tiers.FORKS or suite.faults:
+            return None
+        with self._own_judge() as own:
+            found = outcomes(suite, snapshot.source.decode(), seed, own)
+        if found is None:
+            return None
+        seconds = time.monotonic() - started
+        run = Run(seed, "none", None, seconds, __version__, snapshot.whole, snapshot.label)
+        return decide(self.stage, suite.expected, found, run), found
+
+    @contextmanager
+    def _own_judge(self) -> Iterator[tiers.LocalWorkerFactory]:
+        """Give what lends a judge its worker; these judges use none."""
+        own = tiers.LocalWorkerFactory("process", self.course.root, packages=self.stage.packages)
+        try:
+            yield own
+        finally:
+            own.close()
+
+    def reached(self, source: str, seed: int) -> tuple[Reached, ...]:
+        """Return which lines of a right module's text each test runs, as far as it could be seen."""
+        with self._own_judge() as own:
+            return reached(self._loaded(), source, seed, own)

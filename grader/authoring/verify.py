@@ -2,22 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from grader.authoring import cases, evaluation, proof
-from grader.authoring.accepted import Equivalent, load_equivalents
-from grader.authoring.aim import aimed, reach_cases
-from grader.authoring.cases import Case, Planned, Result
+from grader.authoring.cases import Planned, ProofCase, Result, aimed, reach_cases, reference_cases
 from grader.authoring.claims import Shortfall, claims, in_hidden
-from grader.authoring.evaluation import Mutation, Tally
-from grader.authoring.fresh import fresh_tests
-from grader.authoring.learner_values import unplain_uses
+from grader.authoring.evaluation import Equivalent, Mutation, Tally, first_complaint, load_equivalents, one_line
+from grader.authoring.learner_values import fresh_tests, unplain_uses
 from grader.course.answers import Mistake, load_mistakes, reference_source
 from grader.course.mutants import Mutant, mutants
 from grader.course.stage import Course, Stage
-from grader.errors import CourseError
+from grader.errors import CourseError, UsageError
+
+
+def touched(course: Course, since: str) -> tuple[Stage, ...]:
+    """Return the stages that differ from a commit, changes not yet committed and new files included.
+
+    They are all where the commit is none: its name is of zeros, as GitHub names what was before a branch's first push.
+    Raises UsageError where git is missing, or does not know the commit.
+    """
+    if is_none(since):
+        return course.stages
+    changed = _git(course, "diff", "--name-only", "--no-renames", "--relative", since, "--")
+    fresh = _git(course, "ls-files", "--others", "--exclude-standard")
+    folders = {part for line in (*changed, *fresh) for part in line.split("/")[:-1]}
+    return tuple(stage for stage in course.stages if stage.name in folders)
+
+
+def is_none(commit: str) -> bool:
+    """Say whether a commit's name is git's for none."""
+    return len(commit) in (40, 64) and not commit.strip("0")
+
+
+def _git(course: Course, *arguments: str) -> list[str]:
+    command = ["git", "-c", "core.quotepath=off", *arguments]
+    try:
+        done = subprocess.run(command, cwd=course.root, capture_output=True, encoding="utf-8", check=False)
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror}", "Name the stages instead of --since.") from error
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+        raise UsageError(f"git {arguments[0]} failed: {reason}", _hint(course, reason))
+    return done.stdout.splitlines()
+
+
+def _hint(course: Course, reason: str) -> str:
+    """Say what to do about a failure of git, by its cause."""
+    if "not a git repository" in reason.lower():
+        return "Name the stages instead of --since, or run it in a clone."
+    hint = "Give --since a commit that git knows here, or leave it out to prove every stage. "
+    if _git(course, "rev-parse", "--is-shallow-repository") == ["true"]:
+        return f"{hint}This clone is shallow: `git fetch --unshallow` brings older commits."
+    return f"{hint}After a force push the commit before is gone."
+
 
 FIRST_SEED = 1000
 MISTAKE_SEEDS = 2  # a mistake that not every seed shows would be caught by luck alone
@@ -72,8 +113,8 @@ class _Files:
     fresh are the hidden tests that draw their inputs, problems the files that cannot be read.
     """
 
-    right: tuple[Case, ...]
-    wrong: tuple[Case, ...]
+    right: tuple[ProofCase, ...]
+    wrong: tuple[ProofCase, ...]
     mistakes: tuple[Mistake, ...]
     mutants: tuple[Mutant, ...]
     accepted: tuple[Equivalent, ...]
@@ -87,7 +128,7 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
     total = sum(len(each.right) + len(each.wrong) for each in files.values())
     found: list[Result] = []
 
-    def grade(pool: Executor, cases: Iterable[Case]) -> None:
+    def grade(pool: Executor, cases: Iterable[ProofCase]) -> None:
         for result in proof.results(pool, cases):
             found.append(result)
             if on_result is not None:
@@ -103,7 +144,7 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
     return [_proof(stage, files[stage.id], [r for r in found if r.case.stage == stage.id]) for stage in stages]
 
 
-def _wrong(files: _Files, results: Sequence[Result]) -> list[Case]:
+def _wrong(files: _Files, results: Sequence[Result]) -> list[ProofCase]:
     """Return a stage's wrong modules, its mutants with the tests that the reference was seen to run their lines in."""
     mistakes = [case for case in files.wrong if case.first_failure is None]
     first_failures = [case for case in files.wrong if case.first_failure is not None]
@@ -161,3 +202,76 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
 
 
 _NONE: tuple[Tally, Tally, list[Shortfall]] = (Tally(0, 0), Tally(0, 0), [])
+
+
+FEW = 2  # stages that are graded in this process: others would take longer to start
+LIST_THEM = "List each member in `functions` of a criterion, or under [members], in the stage's stage.toml"
+SHOWN = 5  # failures of one stage in a message
+
+
+@dataclass(frozen=True)
+class Unsound:
+    """A stage whose reference does not pass its own tests, and of each failure a line with criterion and test."""
+
+    stage: str
+    failures: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a message says of it."""
+        more = len(self.failures) - SHOWN
+        told = [f"the reference of {self.stage} does not pass {failure}" for failure in self.failures[:SHOWN]]
+        return (*told, f"and {more} more tests of {self.stage}") if more > 0 else tuple(told)
+
+
+def unsound(course: Course, stages: Sequence[Stage], on_result: OnResult | None = None) -> list[Unsound]:
+    """Grade the reference of each stage with one seed, through the whole pipeline; return those that do not pass.
+
+    What ran out of time is graded once more, alone and with more of it, since others may have kept the machine busy.
+    """
+    cases = [case for stage in stages for case in reference_cases(stage, [FIRST_SEED])]
+    found: dict[str, Result] = {}
+    with proof.workers(course, 0 if len(cases) <= FEW else None) as pool:
+        for result in proof.results(pool, cases):
+            found[result.case.stage] = result
+            if on_result is not None:
+                on_result(len(found), len(cases), result.case.stage)
+    late = [case for case in cases if any(each.status == "timed_out" for each in found[case.stage].outcomes)]
+    if late:
+        with proof.workers(replace(course, stages=tuple(map(_patient, course.stages))), 0) as alone:
+            found |= {result.case.stage: result for result in proof.results(alone, late)}
+    failures = {stage.id: tuple(_failures(found[stage.id])) for stage in stages}
+    return [Unsound(name, own) for name, own in failures.items() if own]
+
+
+def _patient(stage: Stage) -> Stage:
+    seconds = stage.limits.stage_seconds, stage.limits.call_seconds
+    stage_seconds, call_seconds = (proof.AGAIN * each for each in seconds)
+    return replace(stage, limits=replace(stage.limits, stage_seconds=stage_seconds, call_seconds=call_seconds))
+
+
+def expect_sound_stages(course: Course, stages: Sequence[Stage], on_result: OnResult | None = None) -> None:
+    """Raise CourseError where the reference of a stage does not pass each of its tests."""
+    if found := unsound(course, stages, on_result):
+        names = " ".join(each.stage for each in found)
+        hint = f"Nothing was written. `grader course verify {names}` says more; --unproven releases it all the same."
+        lines = [f"- {line}" for each in found for line in each.lines]
+        unlisted = sorted({f"{each.stage}: {member}" for each in found for member in _unlisted(each)})
+        if unlisted:
+            hint = f"{LIST_THEM} ({', '.join(unlisted)}). {hint}"
+        raise CourseError("\n".join(["a reference does not pass its own tests:", *lines]), hint)
+
+
+def _unlisted(found: Unsound) -> Iterator[str]:
+    for failure in found.failures:
+        yield from re.findall(r"([\w.]+): this stage does not list", failure)
+
+
+def _failures(result: Result) -> Iterator[str]:
+    verdict = result.verdict
+    assert verdict is not None
+    lacking = [each for each in result.outcomes if each.status != "passed"]
+    for each in lacking:
+        yield one_line(f"criterion {each.criterion}, test {each.test}: {each.message or each.status}")
+    if not lacking and not verdict.robust:
+        yield f"its tests: {first_complaint(verdict)}"

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.course.manifest import read_toml
 from grader.course.stage import STAGES, Course, Limits, Stage
-from grader.course.table import Rule, Table
+from grader.course.table import Rule, Table, read_toml
 from grader.errors import CourseError, UsageError
 
 FOLDER = f"{STAGES}/capstone"

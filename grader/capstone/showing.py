@@ -1,4 +1,4 @@
-"""A training in a terminal: a bar and the loss while it runs, plain lines where nobody watches, and what came of it."""
+"""A training in a terminal, live or in plain lines and as JSON documents (capstone.schema.json)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from grader import __version__
+from grader.capstone.checkpoint import Checkpoint
 from grader.capstone.session import Moment, Outcome, Setting
-from grader.explore.drawing import Chart, Curves, Series
-from grader.explore.terminal.gallery import drawing_lines
-from grader.explore.terminal.heatmap import View
-from grader.explore.terminal.plotting import LEAST, chart_block
+from grader.explore.cells import View
+from grader.explore.model import Chart, Curves, Series
+from grader.explore.plotting import LEAST, chart_block
+from grader.explore.terminal import drawing_lines
+from grader.report.document import Document, plain_text
 from grader.report.terminal import screen
 from grader.report.terminal.layout import INDENT, heading, paragraph
 
@@ -140,3 +144,50 @@ def _verdict(outcome: Outcome) -> str:
             f"Your model is as unsure as among {outcome.perplexity:.1f} tokens: {ratio:.2f} times better than triples."
         )
     return "Tables of triples do better. Did every stage that is used pass? `grader status` shows it."
+
+
+SCHEMA = 1
+
+
+def training_document(setting: Setting, outcome: Outcome, begun_at: int) -> Document:
+    """Return what a training reached; begun_at is the step that this run began from."""
+    moment = outcome.moment
+    return {
+        "schema": SCHEMA,
+        "course": __version__,
+        "title": setting.plan.title,
+        "isolation": setting.tier,
+        "uses": [asdict(each.use) for each in setting.snapshot.uses],
+        "begun_at": begun_at,
+        "steps": moment.step,
+        "seconds": round(moment.seconds, 3),
+        "losses": list(moment.losses),
+        "vocabulary_size": outcome.vocabulary_size,
+        "held_out_tokens": outcome.tokens,
+        "perplexity": outcome.perplexity,
+        "baselines": asdict(outcome.baselines),
+        "prompt": setting.plan.prompt,
+        "text": plain_text(outcome.text),
+        "checkpoint": setting.checkpoints.shown,
+    }
+
+
+def continuation_document(
+    setting: Setting, found: Checkpoint, asked: tuple[str, int, float, int], text: str
+) -> Document:
+    """Return a prompt as a model continues it; asked holds prompt, tokens, temperature and seed."""
+    prompt, tokens, temperature, seed = asked
+    return {
+        "schema": SCHEMA,
+        "course": __version__,
+        "title": setting.plan.title,
+        "isolation": setting.tier,
+        "uses": [asdict(each.use) for each in setting.snapshot.uses],
+        "step": found.step,
+        "steps": setting.plan.steps,
+        "prompt": plain_text(prompt),
+        "tokens": tokens,
+        "temperature": temperature,
+        "seed": seed,
+        "text": plain_text(text),
+    }

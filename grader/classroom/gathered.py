@@ -12,9 +12,8 @@ from grader.classroom.results import Result, expect_graded, read
 from grader.classroom.roster import Student
 from grader.course.stage import Stage
 from grader.errors import GraderFault
-from grader.report.escape import code_span, markdown
+from grader.report.escape import Cell, code_span, csv_text, markdown
 from grader.report.github import LIMIT
-from grader.report.spreadsheet import Cell, csv_text
 from grader.report.terminal.layout import MARKS
 
 COLUMNS = (

@@ -10,12 +10,11 @@ from string import Template
 from typing import Any
 
 from grader import __version__
-from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
+from grader.course.table import read_toml
 from grader.errors import CourseError
-from grader.setup import installed
-from grader.setup.wheel import source_of, wheel_path
+from grader.setup.wheel import licence, own_project, source_of, wheel_path
 
 CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
 EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
@@ -30,7 +29,7 @@ def paperwork(
     A folder that is not released but made by an installed grader has no workflow, and is brought up to date by it.
     """
     licences = [course.root / "LICENSE"] if (course.root / "LICENSE").is_file() else []
-    values = installed.project(home)
+    values = own_project(home)
     package = values["project"]["name"]
     words = {**_words(course, stages, self_paced), "wheel": wheel_path(package)}
     update = "" if released else _filled("copy/update.md", wheel=words["wheel"].rpartition("/")[2])
@@ -39,7 +38,7 @@ def paperwork(
         "AGENTS.md": _filled("copy/AGENTS.md", **words, folder=stages[0].name),
         "pyproject.toml": _project(course, _own(course), values),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
-        **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": installed.licence(home)} if released else {}),
+        **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": licence(home)} if released else {}),
         **(_workflows(TEMPLATES / "github") if released else {}),
         **_index(course, stages),
         **{page: _text(course.root / page) for page in course.settings.pages},

@@ -24,7 +24,7 @@ from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderFault
 from grader.outcome import Status
-from grader.submission.used import Use, uses_in
+from grader.submission.snapshot import Use, uses_in
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:

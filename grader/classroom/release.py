@@ -17,11 +17,9 @@ from grader.classroom.leaks import leaks
 from grader.classroom.pages import linked
 from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
-from grader.course.data import FOLDER, data_beside
-from grader.course.sealed import SHIPPED_KEY
-from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
-from grader.course.sealed.keys import SealKey, new_key
+from grader.course.bundle import NONCE_BYTES, Content, Label, SealKey, new_key, seal
+from grader.course.provided import FOLDER, data_beside
+from grader.course.sealed import RECORD, SHIPPED_KEY, ReleaseRecord, digest, record_text
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
@@ -64,7 +62,7 @@ def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None
     files, key = contents(course, plan, wheel)
     expect_sound(course, engine | {name: data for name, data in files.items() if name not in wheel}, key)
     if plan.proven:
-        from grader.authoring.soundness import expect_sound_stages  # needs pytest, which a build of the package lacks
+        from grader.authoring.verify import expect_sound_stages  # needs pytest, which a build of the package lacks
 
         expect_sound_stages(course, plan.stages, on_result)
     if plan.key is None:
@@ -83,7 +81,7 @@ def contents(course: Course, plan: Plan, wheel: Mapping[str, bytes] | None = Non
     files |= paperwork(course, plan.stages, HOME, plan.key is None, released=wheel is not None)
     files |= {page: linked(files[page], page, files) for page in course.settings.pages} | dict(wheel or {})
     digests = {name: digest(data) for name, data in files.items()}
-    record = Record(__version__, key.id, plan.key is None, digests, plan.proven)
+    record = ReleaseRecord(__version__, key.id, plan.key is None, digests, plan.proven)
     hidden = course.settings.hidden
     files[f"{hidden}/{RECORD}"] = record_text(record).encode()
     for stage in plan.stages:

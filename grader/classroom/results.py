@@ -21,7 +21,7 @@ from grader.criterion import Counts, KindCount, redecided
 from grader.errors import GraderFault
 from grader.outcome import KINDS, Status
 from grader.report.stored import READ
-from grader.submission.used import Use, uses_in
+from grader.submission.snapshot import Use, uses_in
 from grader.verdict import SCHEMA
 
 FILE = "verdict.json"

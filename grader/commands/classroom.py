@@ -1,4 +1,4 @@
-"""`grader release` and `keys new`, and the receipt of a check: what instructors need beside grading."""
+"""`grader release`, `grader keys` and `grader verify`: copies for learners, keys, and what was signed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from grader.commands.options import stage_names
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+    from grader.classroom.receipt import Receipt
     from grader.classroom.release import Plan
     from grader.course.stage import Course, Stage
     from grader.verdict import Verdict
@@ -96,8 +97,9 @@ def release(
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
     from grader.classroom.release import Plan, whole
     from grader.classroom.release import release as build
-    from grader.course.manifest import find_course_root, load_course
-    from grader.course.sealed.keys import read_key
+    from grader.course.bundle import read_key
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal.screen import counting
 
     _expect_one(key_file, self_paced)
@@ -153,7 +155,7 @@ def new(
 ) -> None:
     """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
     from grader.classroom.signing import new_signing_key
-    from grader.course.sealed.keys import new_key, write_private
+    from grader.course.bundle import new_key, write_private
     from grader.report.terminal.screen import say, write
 
     private, public = new_signing_key()
@@ -176,3 +178,103 @@ def new(
     (folder / PUBLIC_KEY).chmod(0o644)
     write("\n".join(str(folder / name) for name in texts))
     say(f"Keep {TESTS_KEY} and {SIGNING_KEY} secret, and out of any repository; give {PUBLIC_KEY} to everyone.")
+
+
+VALID, NOT_VALID = 0, 1
+MOST_BYTES = 128 << 20  # of a report with many pictures
+
+
+def verify(
+    receipt: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `grader check --receipt`, or a signed `grader report`, wrote.")
+    ],
+    public_key: Annotated[
+        Path, typer.Option("--public-key", metavar="FILE", help="The public key, which whoever graded publishes.")
+    ],
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="PATH", help="Check that these files were graded.")
+    ] = None,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="STAGE", help="Check that it belongs to this stage.")
+    ] = None,
+) -> None:
+    """Check that the receipt of a grading, or the certificate on a report, is genuine.
+
+    Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
+    """
+    from grader.classroom.receipt import InvalidReceiptError
+    from grader.classroom.signing import read_public_key
+    from grader.report.terminal.screen import say, write
+
+    key = read_public_key(public_key)
+    try:
+        with receipt.open("rb") as file:
+            data = file.read(MOST_BYTES)
+        lines = _of_certificate(data, key, submission, stage) or _of_receipt(data, key, submission, stage)
+    except OSError as error:
+        raise UsageError(f"the receipt {receipt} cannot be read: {error.strerror}") from error
+    except InvalidReceiptError as error:
+        say(f"not valid: {error}", style="red")
+        raise typer.Exit(NOT_VALID) from error
+    write("\n".join(lines))
+    raise typer.Exit(VALID)
+
+
+def _of_receipt(data: bytes, key: Ed25519PublicKey, submission: Path | None, stage: str | None) -> list[str]:
+    """Return what a genuine receipt says, line by line; InvalidReceiptError for any other."""
+    from grader.classroom.receipt import verified
+    from grader.report.terminal.words import reached_of
+
+    found = verified(data, key)
+    _expect_graded(found, submission, stage)
+    passed = sum(status == "passed" for status in found.criteria.values())
+    ended = "passed" if found.passed else "did not pass"
+    lines = [
+        f"valid: {found.stage} {ended}, {reached_of(passed, len(found.criteria), found.robust)}",
+        f"submission {found.submission}, graded {found.when}, course {found.course}",
+        f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}",
+    ]
+    return [*lines, found.provenance.words] if found.provenance.words else lines
+
+
+def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None, stage: str | None) -> list[str]:
+    """Return what a genuine certificate says by lines, nothing for what is none; else InvalidReceiptError."""
+    from grader.web.certificate import expect_of, held, verified
+
+    if (document := held(data)) is None:
+        return []
+    found = verified(document, key)
+    if submission is not None or stage is not None:
+        from grader.course.manifest import load_course
+        from grader.course.settings import find_course_root
+
+        expect_of(found, load_course(find_course_root(Path.cwd())), submission, stage)
+    stages = len(found.stages)
+    lines = [f"valid: {stages} stage{'' if stages == 1 else 's'} of {found.title} passed, signed {found.when}"]
+    for each in found.stages:
+        robust = "" if each.robust is None else f", {each.robust} of {each.rows} criteria robust"
+        lines.append(f"{each.stage} {each.module}, graded {each.when}, isolation {each.isolation}{robust}")
+    return [*lines, found.provenance.words] if found.provenance.words else lines
+
+
+def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
+    """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
+    from grader.classroom.receipt import InvalidReceiptError
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
+    from grader.submission import take
+    from grader.submission.snapshot import whole_digest
+
+    if submission is None and stage is None:
+        return
+    course = load_course(find_course_root(Path.cwd()))
+    if stage is not None and (wanted := course.find(stage).id) != receipt.stage:
+        raise InvalidReceiptError("stage", f"is {receipt.stage}, expected {wanted}")
+    if submission is not None:
+        for use in receipt.uses:
+            own = use.source == "own" and take(course.find(use.stage), submission, course.root).digest
+            if own and own != use.digest:
+                raise InvalidReceiptError("uses", f"has {use.digest} for {use.stage}, and what is handed in has {own}")
+        digest = whole_digest(take(course.find(receipt.stage), submission, course.root).digest, receipt.uses)
+        if digest != receipt.submission:
+            raise InvalidReceiptError("submission", f"is {receipt.submission}, and what is handed in has {digest}")

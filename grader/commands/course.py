@@ -77,7 +77,8 @@ def verify(
     from grader.authoring.naming import measured
     from grader.authoring.verify import Plan
     from grader.authoring.verify import verify as prove
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal import screen
 
     found = load_course(find_course_root(Path.cwd()))
@@ -92,7 +93,7 @@ def verify(
 
 def _chosen(course: Course, names: list[str] | None, since: str | None) -> Sequence[Stage]:
     """Return the stages that are named, or that differ from a commit; all where neither is said."""
-    from grader.authoring.touched import is_none, touched
+    from grader.authoring.verify import is_none, touched
     from grader.report.terminal.screen import say
 
     if names and since:
@@ -106,14 +107,14 @@ def _chosen(course: Course, names: list[str] | None, since: str | None) -> Seque
 
 def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:
     from grader.report.document import dumps
-    from grader.report.terminal import naming, proof, screen
+    from grader.report.terminal import proof, screen
 
     if as_json:
         document = proof.proof_document(proofs, seeds, __version__)
-        screen.write(dumps(document | ({"naming": [*map(naming.naming_document, found)]} if found else {})))
+        screen.write(dumps(document | ({"naming": [*map(proof.naming_document, found)]} if found else {})))
     else:
         screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
-        screen.show(naming.naming_lines(found, screen.look()) if found else [])
+        screen.show(proof.naming_lines(found, screen.look()) if found else [])
         screen.say(proof.summary(proofs))
 
 
@@ -128,7 +129,8 @@ def new(
 ) -> None:
     """Make a stage's folder and its hidden mirror, around one example row."""
     from grader.authoring.new import new_stage
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
@@ -147,7 +149,7 @@ def init(
     title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
 ) -> None:
     """Make a new course: pyproject.toml, one example stage with its hidden mirror, and a workflow for CI."""
-    from grader.authoring.beginning import new_course
+    from grader.authoring.new import new_course
     from grader.report.terminal.screen import say, write
 
     files = new_course(folder, title)
@@ -165,9 +167,10 @@ def stub(
 ) -> None:
     """Make the stub of a stage, or of every stage, from its solution, and write how long its README's steps take."""
     from grader.atomic import write_atomically
-    from grader.authoring.estimate import timed_readme
+    from grader.authoring.claims import timed_readme
     from grader.course.answers import reference_source
-    from grader.course.manifest import find_course_root, load_course
+    from grader.course.manifest import load_course
+    from grader.course.settings import find_course_root
     from grader.course.stub import stub_of
     from grader.progress.store import backup
     from grader.report.terminal.screen import say, write

@@ -1,4 +1,4 @@
-"""What helps a learner beside a check: a hint, a README, where to begin, starting over, the solution."""
+"""Commands of a learner beside a check: the stages, a hint, a README, where to begin, starting over, the solution."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader import __version__
 from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageName, StepName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.course.stage import Criterion, Stage
+    from grader.course.stage import Course, Criterion, Stage
     from grader.progress.actions import Workspace
 
 _OTHER_FILE = "Name another file with --output."
@@ -43,8 +44,8 @@ def hint(
     what to write in place of the fault, where the check named one.
     Without CRITERION it is the first row that a check finds not passed.
     """
+    from grader.progress.actions import stage_and_row
     from grader.progress.hints import next_hint
-    from grader.progress.naming import stage_and_row
     from grader.report.terminal.overview import hint_lines
     from grader.report.terminal.screen import look, say, show
 
@@ -64,15 +65,15 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 
     A step explains what a row of the checklist asks for, and ends with what to write for it.
     """
-    from grader.progress import pages
-    from grader.progress.naming import stage_and_row
+    from grader.progress import steps
+    from grader.progress.actions import stage_and_row
     from grader.report.terminal.screen import look, show_markdown
 
     workspace = open_here()
-    if part is None and stage and (page := pages.other_page(workspace.course, stage)):
+    if part is None and stage and (page := steps.other_page(workspace.course, stage)):
         return show_markdown(page)
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(pages.readme(target) if part is None else look().command(pages.part(target, part)))
+    return show_markdown(steps.readme(target) if part is None else look().command(steps.part(target, part)))
 
 
 def next_step(stage: AnyStage = None) -> None:
@@ -80,9 +81,9 @@ def next_step(stage: AnyStage = None) -> None:
 
     It is that of the first row which the last check found not passed; before any check it is the first step.
     """
-    from grader.progress import pages
-    from grader.progress.naming import stage_or_current
-    from grader.progress.next_step import last_seen, next_row
+    from grader.progress import steps
+    from grader.progress.actions import stage_or_current
+    from grader.progress.steps import last_seen, next_row
     from grader.report.terminal.overview import about_row
     from grader.report.terminal.screen import look, say, show_markdown
     from grader.report.terminal.words import reached_of
@@ -101,7 +102,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(pages.part(target, row.id)))
+        show_markdown(look().command(steps.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:
@@ -109,12 +110,12 @@ def start(stage: StageName) -> None:
 
     Stages before it that have not passed are recorded as skipped, never as passed.
     """
-    from grader.progress import lessons
+    from grader.progress import actions
     from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = workspace.course.find(stage)
-    started = lessons.start(workspace, target)
+    started = actions.start(workspace, target)
     skipped = f" Skipped: {', '.join(started.skipped)}." if started.skipped else ""
     if started.here is not target:
         say(f"{target.id} · {target.title} has passed already, and stays so.{skipped}", _again(target, started.here))
@@ -137,8 +138,8 @@ def reset(
 
     The old file is kept in .grader/backups/.
     """
-    from grader.progress import lessons
-    from grader.progress.naming import stage_or_current
+    from grader.progress import actions
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.screen import say
 
     workspace = open_here()
@@ -149,7 +150,7 @@ def reset(
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return
-    kept = lessons.reset(workspace, target)
+    kept = actions.reset(workspace, target)
     say(f"{file} is the stub again.")
     if kept is not None:
         say(f"Your file is kept as {kept.relative_to(workspace.course.root).as_posix()}.")
@@ -192,8 +193,8 @@ def solution(
         message = f"a solution is that of a whole stage, and {criterion!r} names one row"
         raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
     from grader.atomic import write_new
-    from grader.progress import lessons
-    from grader.progress.naming import stage_or_last
+    from grader.progress import actions
+    from grader.progress.actions import stage_or_last
     from grader.report.terminal.screen import say, write
 
     workspace = open_here()
@@ -204,12 +205,12 @@ def solution(
             f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
         )
     if output is not None:
-        write_new(output, lessons.solution(workspace, target), free=_OTHER_FILE)
+        write_new(output, actions.solution(workspace, target), free=_OTHER_FILE)
         say(f"The solution is in {output}.")
     elif json or compare or (compare is None and sys.stdout.isatty()):
         _compare(workspace, target, time, json)
     else:
-        write(lessons.solution(workspace, target))
+        write(actions.solution(workspace, target))
 
 
 def _give_up(
@@ -217,10 +218,9 @@ def _give_up(
 ) -> None:
     """Show the function of one row, after a question."""
     from grader.atomic import expect_new, write_new
-    from grader.progress import seen
-    from grader.progress.naming import stage_and_row
-    from grader.report.beside import seen_document
-    from grader.report.document import dumps
+    from grader.progress import hints
+    from grader.progress.actions import stage_and_row
+    from grader.report.document import dumps, seen_document
     from grader.report.terminal.screen import say, write
 
     if compare is not None or (json and output is not None):
@@ -234,10 +234,10 @@ def _give_up(
     row = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
-    if seen.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
+    if hints.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
         say("Nothing was shown or recorded.")
         return
-    found = seen.shown(workspace, target, row, datetime.now(UTC))
+    found = hints.shown(workspace, target, row, datetime.now(UTC))
     if json:
         write(dumps(seen_document(target, found)))
     elif output is not None:
@@ -262,9 +262,8 @@ def _is_sure(stage: Stage, row: Criterion) -> bool:
 
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
     """Show the reference beside the learner's own module."""
-    from grader.progress.beside.comparison import compared
-    from grader.report.beside import solution_document
-    from grader.report.document import dumps
+    from grader.progress.comparison import compared
+    from grader.report.document import dumps, solution_document
     from grader.report.terminal.beside import comparison_lines
     from grader.report.terminal.screen import look, show, ticking, write
 
@@ -274,3 +273,49 @@ def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None
         write(dumps(solution_document(found)))
     else:
         show(comparison_lines(found, look()))
+
+
+def greet() -> None:
+    """Show where a learner is, and what comes next."""
+    from grader.progress.standings import standings
+    from grader.progress.steps import times_of
+    from grader.report.terminal.overview import home_lines
+    from grader.report.terminal.screen import look, show
+
+    workspace = open_here()
+    progress = workspace.store.read()
+    times = {stage.id: times_of(stage) for stage in workspace.course.stages} if progress.last is None else {}
+    show(home_lines(workspace.course, standings(workspace, progress), progress.last, times, look()))
+    _tell_newer_course(workspace.course)
+
+
+def status(as_json: Json = False) -> None:
+    """List the stages: passed, skipped, open, or locked."""
+    from grader.progress.standings import standings
+    from grader.progress.steps import next_step, times_of
+    from grader.report.terminal.overview import status_document, status_lines
+    from grader.report.terminal.screen import look, show, write
+
+    workspace = open_here()
+    progress = workspace.store.read()
+    found = standings(workspace, progress)
+    times = {stage.id: times_of(stage) for stage in workspace.course.stages}
+    here = next((each.stage for each in found if each.is_current), None)
+    step = None if here is None else next_step(workspace, here)
+    if as_json:
+        from grader.report.document import dumps
+
+        write(dumps(status_document(found, times, step, progress, __version__)))
+    else:
+        show(status_lines(workspace.course, found, times, step, look()))
+        _tell_newer_course(workspace.course)
+
+
+def _tell_newer_course(course: Course) -> None:
+    """Say where a newer course came with this grader than the one in the folder."""
+    from grader.setup.edition import newer_course
+
+    if (told := newer_course(course.hidden)) is not None:
+        from grader.report.terminal.screen import say
+
+        say(told)

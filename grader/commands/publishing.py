@@ -13,12 +13,11 @@ from pathlib import Path
 
 from grader.atomic import write_atomically
 from grader.errors import GraderFault, OutputError, UsageError
-from grader.report.formats import RENDER, Target
-from grader.report.graded import Report, Scene
+from grader.report.formats import CHECKS, Target
+from grader.report.graded import Report, ReportContext
 from grader.report.terminal import screen
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes GitHub's summary
-MARKS = ("gradescope", "autograding", "classroom50")
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Press:
     @property
     def gives_marks(self) -> bool:
         """Whether a report is one that a gradebook takes points from."""
-        return any(target.name in MARKS for target in self.targets)
+        return any(CHECKS[target.name].gives_marks for target in self.targets)
 
     def without(self, name: str) -> Press:
         """Return the same but for one format."""
@@ -55,14 +54,13 @@ class Press:
         for target in self.targets:
             if target == Target("github"):
                 _expect_summary(self.environment.get(SUMMARY))
-            if target.name == "classroom50":
-                _expect_runner(self.environment)
+            CHECKS[target.name].needs(self.environment)
         for path in files:
             path.unlink(missing_ok=True)
 
     def publish(self, report: Report, root: Path, now: datetime) -> None:
         """Write every report; GraderFault, after all others are written, where one cannot be."""
-        scene = Scene(now, self.environment, lambda label: located(label, root, self.environment))
+        scene = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
         failed: list[str] = []
         for target in self.targets:
             try:
@@ -76,7 +74,7 @@ class Press:
         if failed:
             raise GraderFault("; ".join(failed))
 
-    def _annotate(self, report: Report, scene: Scene, failed: list[str]) -> None:
+    def _annotate(self, report: Report, scene: ReportContext, failed: list[str]) -> None:
         from grader.report import github
 
         try:
@@ -85,15 +83,17 @@ class Press:
         except OutputError as error:
             failed.append(error.message)
 
-    def _put(self, target: Target, report: Report, scene: Scene) -> None:
+    def _put(self, target: Target, report: Report, scene: ReportContext) -> None:
         if target == Target("github"):
             append_summary(Path(self.environment[SUMMARY]), report, scene)
             return
-        text = RENDER[target.name](report, scene)
+        content = CHECKS[target.name].render(report, scene)
         if target.path is not None:
-            put(target.path, text)
+            put(target.path, content)
+        elif isinstance(content, bytes):
+            raise OutputError(f"{target.name} is not text and cannot be printed", f"Give a file: {target.name}=FILE.")
         else:
-            screen.write(text)
+            screen.write(content)
 
 
 def located(label: str, root: Path, environment: Mapping[str, str]) -> str | None:
@@ -114,7 +114,7 @@ def put(path: Path, content: str | bytes) -> None:
     write_atomically(path, content, GraderFault, follow=False)
 
 
-def append_summary(path: Path, report: Report, scene: Scene) -> None:
+def append_summary(path: Path, report: Report, scene: ReportContext) -> None:
     """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
     from grader.report import github
 
@@ -138,14 +138,6 @@ def expect_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "Name a file in a folder of yours.") from error
-
-
-def _expect_runner(environment: Mapping[str, str]) -> None:
-    """Raise UsageError unless this is a run of Classroom 50."""
-    from grader.report import classroom50
-
-    if lack := classroom50.missing(environment):
-        raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
 
 
 def _expect_summary(path: str | None) -> None:

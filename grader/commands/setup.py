@@ -1,19 +1,22 @@
-"""`grader init` and `grader update`: a learner's folder, made and brought up to date by an installed grader."""
+"""`grader init`, `update`, `editor` and `doctor`: a learner's folder, made, kept, and looked over."""
 
 from __future__ import annotations
 
 import shutil
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader import shell
+from grader import __version__, shell
 from grader.commands.options import Json
+from grader.errors import GraderFault
 
 if TYPE_CHECKING:
-    from grader.setup.planning import Change
-    from grader.setup.updating import Update
+    from grader.doctor.health import Finding
+    from grader.setup.updating import Change, Update
 
 SCHEMA = 1
 _TOLD = {
@@ -40,8 +43,7 @@ def init(
     has it. Nothing is overwritten: a folder that holds anything is refused.
     """
     from grader.report.terminal.screen import say
-    from grader.setup.first_commit import first_commit
-    from grader.setup.making import editor_files, make
+    from grader.setup.making import editor_files, first_commit, make
     from grader.setup.wheel import shipped
 
     for name in editor or ():
@@ -67,7 +69,7 @@ def update(
     """
     from datetime import UTC, datetime
 
-    from grader.course.manifest import find_course_root
+    from grader.course.settings import find_course_root
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.report.terminal.words import count
@@ -120,3 +122,75 @@ def _document(found: Update, dry_run: bool) -> dict[str, object]:
         for each in found.changes
     ]
     return {"schema": SCHEMA, "from": found.before, "to": found.after, "dry_run": dry_run, "changes": changes}
+
+
+def _editors(incomplete: str) -> list[str]:
+    from grader.setup.editors import EDITORS
+
+    return [name for name in EDITORS if name.startswith(incomplete)]
+
+
+def editor(
+    name: Annotated[str, typer.Argument(metavar="EDITOR", help="vscode.", autocompletion=_editors)],
+    printed: Annotated[bool, typer.Option("--print", help="Print what would be added, and write nothing.")] = False,
+) -> None:
+    """Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.
+
+    Your own settings stay as they are; what is missing is added, and the old files are kept in .grader/backups/.
+    """
+    from datetime import UTC, datetime
+
+    from grader.course.settings import find_course_root
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+    from grader.setup.editors import editor_settings, write_settings
+    from grader.shell import here
+
+    wanted = editor_settings(name, here())
+    if printed:
+        write(dumps(wanted))
+        return
+    root = find_course_root(Path.cwd())
+    done = write_settings(root, wanted, datetime.now(UTC))
+    if not done.files:
+        say("Your editor has all of these settings already: nothing was changed.")
+        return
+    say(f"Written: {', '.join(done.files)}.")
+    if done.kept is not None:
+        say(f"The old files are kept in {done.kept}.")
+    say("Open this folder in VS Code. Terminal > Run Build Task checks the stage of the open file.")
+
+
+def doctor(
+    as_json: Json = False,
+    every_tier: Annotated[
+        bool, typer.Option("--every-tier", help="Try out every tier of isolation, not only the one that checks use.")
+    ] = False,
+) -> None:
+    """Check what works on this machine, why something does not, and which command mends it.
+
+    Looks at Python, packages, isolation, the terminal, the course and the progress file.
+    """
+    raise typer.Exit(report(Path.cwd(), as_json, every_tier))
+
+
+def report(start: Path, as_json: bool, every_tier: bool = False) -> int:
+    """Print what the doctor finds; returns 0 where nothing is broken."""
+    from grader.doctor.health import examine
+    from grader.report.document import dumps
+    from grader.report.terminal import screen
+    from grader.report.terminal.overview import SCHEMA, finding_lines
+
+    console = screen.console()
+    colour = console.color_system is not None and not console.no_color
+    found: list[Finding] = []
+    view = screen.look()
+    for finding in examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii, every_tier):
+        found.append(finding)
+        if not as_json:
+            screen.show(finding_lines(finding, view))
+    broken = any(finding.level == "broken" for finding in found)
+    if as_json:
+        findings = [asdict(each) for each in found]
+        screen.write(dumps({"schema": SCHEMA, "version": __version__, "healthy": not broken, "findings": findings}))
+    return GraderFault.exit_code if broken else 0

@@ -1,7 +1,21 @@
 """The answers of a stage: its reference solution, and the known wrong ones.
 
-A known mistake that is a small change of the reference is a patch of it in mistakes.toml; what needs code of its own is
-a function in mistakes.py. A stage has either file, or both.
+A known mistake that is a small change of the reference is a patch of it in mistakes.toml: texts that occur once in a
+program, and what replaces them.
+
+    find = "Q @ transposed(K)"
+    replace = "K @ transposed(Q)"
+    also = [{ find = "Q.shape[-1]", replace = "K.shape[-1]" }]
+
+What needs code of its own is a function in mistakes.py. A stage has either file, or both. The premise of a mistake says
+what a learner's text holds or lacks where the mistake's sentence is true.
+
+    absent = ["sqrt", "_ ** 0.5"]      # "the square root is missing"
+    present = ["mask"]                 # "the mask is inverted"
+
+A plain name stands for that name wherever it is used: of a variable, an attribute, a keyword, a function or a key; that
+an argument of the function has the name does not count. Any other pattern is a Python expression or statement, in
+which _ stands for any expression.
 """
 
 from __future__ import annotations
@@ -9,22 +23,181 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import textwrap
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.patches import definitions, patch_in
-from grader.course.premise import Premise
-from grader.course.premise import parsed as pattern_of
-from grader.course.root import parsed
 from grader.course.sealed import is_sealed, opened, stub
 from grader.course.stage import Stage
 from grader.course.stub import stub_of
-from grader.course.table import Rule, Table, did_you_mean
+from grader.course.table import Rule, Table, did_you_mean, parsed
 from grader.errors import CourseError
+
+ANY = "_"
+
+
+@dataclass(frozen=True)
+class Premise:
+    """Patterns of which none may be in a text, and patterns of which each has to be."""
+
+    absent: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+
+    def contradiction(self, functions: Iterable[ast.AST]) -> tuple[str, str] | None:
+        """Return the key and the pattern that functions contradict; None where the premise holds."""
+        nodes = [node for function in functions for node in ast.walk(function)]
+        for pattern in self.absent:
+            if any(is_match(pattern_of(pattern), node) for node in nodes):
+                return "absent", pattern
+        for pattern in self.present:
+            if not any(is_match(pattern_of(pattern), node) for node in nodes):
+                return "present", pattern
+        return None
+
+    def __bool__(self) -> bool:
+        return bool(self.absent or self.present)
+
+
+@lru_cache(512)  # patterns of a stage
+def pattern_of(pattern: str) -> ast.AST:
+    """Return the tree of a pattern; SyntaxError where it is none."""
+    statements = ast.parse(pattern).body
+    if len(statements) != 1:
+        raise SyntaxError(f"{pattern!r} is not one expression or statement")
+    (statement,) = statements
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def is_match(pattern: ast.AST, node: ast.AST) -> bool:
+    """Say whether a node is what a pattern stands for."""
+    if isinstance(pattern, ast.Name):
+        return pattern.id in _names(node)
+    return _is_same(pattern, node)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.keyword(arg=str(name)) | ast.Constant(value=str(name)):
+            yield name
+
+
+def _is_same(pattern: object, node: object) -> bool:
+    if isinstance(pattern, ast.Name) and pattern.id == ANY:
+        return isinstance(node, ast.expr)
+    if isinstance(pattern, list) and isinstance(node, list):
+        return len(pattern) == len(node) and all(map(_is_same, pattern, node))
+    if isinstance(pattern, ast.AST):
+        names = [name for name in pattern._fields if name not in ("ctx", "type_comment")]
+        same = type(pattern) is type(node)
+        return same and all(_is_same(getattr(pattern, name, None), getattr(node, name, None)) for name in names)
+    return type(pattern) is type(node) and pattern == node
+
+
+ANY_TEXT: Rule = re.compile(r".*", re.DOTALL), "a text"
+KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-projected-with-w-q'"
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A text that occurs once in a program, and what replaces it."""
+
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The edits that a table holds, each with the table that it stands in, which takes the complaints about it."""
+
+    edits: tuple[tuple[Table, Replacement], ...]
+
+    def applied(self, text: str, of: str) -> str:
+        """Return a text with every edit made; what does not fit is noted, and that edit left out.
+
+        of is what the text is called in a complaint, such as "solution.py".
+        """
+        spans: list[tuple[int, Replacement]] = []
+        is_fine = True
+        for table, edit in self.edits:
+            complaint = _complaint(text, of, edit, spans)
+            if complaint:
+                is_fine = False
+                table.wrong(*complaint)
+            else:
+                spans.append((text.index(edit.find), edit))
+        patched = text
+        for start, edit in sorted(spans, key=lambda span: span[0], reverse=True):
+            patched = patched[:start] + edit.replace + patched[start + len(edit.find) :]
+        try:
+            ast.parse(patched)
+        except SyntaxError as error:
+            if is_fine:
+                self.edits[0][0].wrong("replace", f"makes text that is no Python: {error}")
+        return patched
+
+
+def patch_in(table: Table) -> Patch:
+    """Return the patch that a table holds as find and replace, and further pairs as also."""
+    more = table.tables("also") if "also" in table.values else []
+    edits = tuple((each, Replacement(each.text("find"), each.text("replace", ANY_TEXT))) for each in (table, *more))
+    for each in more:
+        each.close()
+    return Patch(edits)
+
+
+def _complaint(
+    text: str, of: str, edit: Replacement, spans: Sequence[tuple[int, Replacement]]
+) -> tuple[str, str] | None:
+    """Return the key that is wrong, and what is wrong with it; None where the edit can be made."""
+    found = text.count(edit.find) if edit.find else 1
+    if found != 1:
+        remedy = "add what stands before or behind it" if found else "copy it from there"
+        return "find", f"{edit.find!r} occurs {found} times in {of}; expected once: {remedy}"
+    if edit.find == edit.replace:
+        return "replace", "is the same text as find"
+    start = text.index(edit.find)
+    if any(start < other + len(each.find) and other < start + len(edit.find) for other, each in spans):
+        return "find", f"{edit.find!r} overlaps with another find of this patch"
+    return None
+
+
+def definitions(program: str) -> Mapping[str, str]:
+    """Return the text of each function, class and method (as Class.method) of a program, without docstrings.
+
+    A method's text begins at the left margin.
+    """
+    lines = program.split("\n")
+    found: dict[str, str] = {}
+    for node in ast.parse(program).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = _text(node, lines)
+            methods = node.body if isinstance(node, ast.ClassDef) else []
+            found |= {
+                f"{node.name}.{each.name}": textwrap.dedent(_text(each, lines))
+                for each in methods
+                if isinstance(each, ast.FunctionDef)
+            }
+    return found
+
+
+def _text(definition: ast.FunctionDef | ast.ClassDef, lines: Sequence[str]) -> str:
+    left_out: set[int] = set()
+    for node in ast.walk(definition):
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or ast.get_docstring(node) is None:
+            continue
+        if len(node.body) > 1:
+            end = node.body[0].end_lineno or node.body[0].lineno
+            left_out |= {*range(node.body[0].lineno, end + 1 + (not lines[end].strip()))}
+    first = min([definition.lineno, *(each.lineno for each in definition.decorator_list)])
+    kept = [number for number in range(first, (definition.end_lineno or first) + 1) if number not in left_out]
+    return "\n".join(lines[number - 1] for number in kept)
+
 
 Wrong = TypeVar("Wrong")
 ALTERNATIVES = "alternatives/"
@@ -68,7 +241,7 @@ def hidden_folder(stage: Stage) -> Path:
 
 def reference_source(stage: Stage) -> str:
     """Return the text of the reference solution; CourseError where there is none."""
-    return _text(stage, "solution.py")
+    return _hidden_text(stage, "solution.py")
 
 
 def stub_source(stage: Stage) -> str:
@@ -90,8 +263,8 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
 
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:
     """Return the known mistakes of a stage; CourseError names each declaration that is not one."""
-    patches = _text(stage, PATCHES) if _has(stage, PATCHES) else None
-    written = _text(stage, WRITTEN) if patches is None or _has(stage, WRITTEN) else None
+    patches = _hidden_text(stage, PATCHES) if _has(stage, PATCHES) else None
+    written = _hidden_text(stage, WRITTEN) if patches is None or _has(stage, WRITTEN) else None
     return _known(patches, written, reference_source(stage) if patches is not None else "", stage.name)
 
 
@@ -99,7 +272,7 @@ def _has(stage: Stage, name: str) -> bool:
     return name in opened(stage).hidden if is_sealed(stage) else (hidden_folder(stage) / name).is_file()
 
 
-def _text(stage: Stage, name: str) -> str:
+def _hidden_text(stage: Stage, name: str) -> str:
     path = hidden_folder(stage) / name
     try:
         if is_sealed(stage):

@@ -1,7 +1,8 @@
 """A course's manifests: each stage.toml becomes a frozen Stage, or one error that lists every mistake in it.
 
 A mistake is one line: the file relative to the course, the place in it, what stands there and what was expected.
-Places count from 0, as in criteria[3].hints[0].
+Places count from 0, as in criteria[3].hints[0]. What no manifest shows alone is looked at last: ids that two stages
+share, circles, uses that cannot be.
 """
 
 from __future__ import annotations
@@ -11,20 +12,105 @@ import functools
 import math
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.between import between, linked, manifest_place
-from grader.course.contract import axes_of, contract_of
 from grader.course.import_guard import GUARD
-from grader.course.root import find_course_root as find_course_root
-from grader.course.root import parsed, read_settings, text_of
-from grader.course.root import read_toml as read_toml
-from grader.course.settings import PROJECT, UNSAID, Settings
-from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
-from grader.course.table import Rule, Table, did_you_mean, listed
+from grader.course.settings import PROJECT, UNSAID, Settings, read_settings
+from grader.course.stage import (
+    FEEDBACK,
+    OPERATORS,
+    Course,
+    Criterion,
+    Feedback,
+    Forbidden,
+    Limits,
+    Stage,
+    Tolerance,
+    axes_of,
+    contract_of,
+)
+from grader.course.table import Rule, Table, did_you_mean, listed, parsed, text_of
 from grader.errors import CourseError
+
+
+def between(stages: list[Stage], broken: set[str]) -> Iterator[str]:
+    """Yield a line for each mistake; broken are the ids of stages whose manifest could not be read."""
+    yield from _duplicate_ids(stages)
+    yield from _unknown_requires(stages, broken)
+    yield from _cycles(stages)
+    yield from _uses(stages, broken)
+
+
+def _duplicate_ids(stages: list[Stage]) -> Iterator[str]:
+    first: dict[str, Stage] = {}
+    for stage in stages:
+        if first.setdefault(stage.id, stage) is not stage:
+            yield f"{manifest_place(stage.folder)}: id: '{stage.id}' is already the id of stages/{first[stage.id].name}"
+
+
+def _unknown_requires(stages: list[Stage], broken: set[str]) -> Iterator[str]:
+    known = {stage.id for stage in stages} | broken
+    for stage in stages:
+        for place, name in enumerate(stage.requires):
+            if name not in known:
+                wrong = f"'{name}' is not a stage of this course, which has {', '.join(sorted(known))}"
+                yield f"{manifest_place(stage.folder)}: requires[{place}]: {wrong}"
+
+
+def _cycles(stages: list[Stage]) -> Iterator[str]:
+    import graphlib
+
+    requires = {stage.id: list(stage.requires) for stage in stages}
+    files = {stage.id: manifest_place(stage.folder) for stage in stages}
+    while True:
+        try:
+            graphlib.TopologicalSorter(requires).prepare()
+            return
+        except graphlib.CycleError as error:
+            cycle: list[str] = error.args[1][::-1]
+        yield f"{files[cycle[0]]}: requires: stages wait for each other in a circle: {' -> '.join(cycle)}"
+        requires[cycle[0]].remove(cycle[1])
+
+
+def _uses(stages: list[Stage], broken: set[str]) -> Iterator[str]:
+    known = {stage.id: stage for stage in stages}
+    for stage in stages:
+        for place, name in enumerate(stage.uses):
+            if name not in known and name not in broken:
+                wrong = f"'{name}' is not a stage of this course, which has {', '.join(sorted({*known, *broken}))}"
+            elif name not in known or not (wrong := _why_unusable(stage, known[name])):
+                continue
+            yield f"{manifest_place(stage.folder)}: uses[{place}]: {wrong}"
+
+
+def _why_unusable(stage: Stage, used: Stage) -> str:
+    """Return why a stage cannot use another; empty where it can."""
+    if used.number >= stage.number:
+        return f"'{used.id}' is not an earlier stage; a stage uses only stages before it"
+    if not used.name.isidentifier():
+        return f"'{used.id}' cannot be imported: its folder's name, '{used.name}', is no name in Python"
+    if not used.lends and not stage.given_path(used).is_file():
+        given = stage.given_path(used).relative_to(stage.folder.parent.parent).as_posix()
+        return f"'{used.id}' does not say 'lends = true', and there is no {given} in its place"
+    return ""
+
+
+def linked(stages: Iterable[Stage]) -> tuple[Stage, ...]:
+    """Return stages in their order, each with all that it builds on; what they use stands before them."""
+    made: dict[str, Stage] = {}
+    for stage in stages:
+        used = [made[name] for name in stage.uses]
+        ids = {each.id for near in used for each in (*near.builds_on, near)}
+        made[stage.id] = replace(stage, builds_on=tuple(each for each in made.values() if each.id in ids))
+    return tuple(made.values())
+
+
+def manifest_place(folder: Path) -> str:
+    return f"stages/{folder.name}/stage.toml"
+
 
 SCHEMA = 1
 
@@ -57,7 +143,7 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     mistakes += between(stages, broken)
     place = root / own.hidden if hidden is None else hidden
     if mistakes:
-        from grader.course.sealed.missing import missing_stages  # which reads a course by this module
+        from grader.course.sealed import missing_stages  # which reads a course by this module
 
         raise CourseError(*missing_stages(root, place, mistakes))
     whole = linked(replace(each, hidden_root=place, packages=own.packages, passes=own.passes) for each in stages)

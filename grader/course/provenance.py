@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.course.sealed.copy import RECORD, digest, read_record
+from grader.course.sealed import RECORD, digest, read_record
 from grader.course.stage import Course
 from grader.errors import CourseError
 

@@ -1,17 +1,20 @@
-"""What a course says of itself as a whole: the table [tool.grader] of its pyproject.toml, as a frozen record."""
+"""A course's root and the table [tool.grader] of its pyproject.toml, which says what holds for the whole course."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.course.table import Rule, Table, listed
+from grader.course.table import Rule, Table, listed, read_toml
+from grader.errors import CourseError, NoCourse
 
 if TYPE_CHECKING:
     from grader.criterion import Passes
+
 
 PROJECT = "pyproject.toml"
 UNSAID = ("numpy",)  # the packages of a stage that is looked at without its course
@@ -137,3 +140,38 @@ def _demo(table: Table, root: Path) -> Demo:
         table.wrong("file", f"there is no file '{demo.file}' in the course")
     table.close()
     return demo
+
+
+HOUSE = Path(__file__).resolve().parents[1]
+
+
+def find_course_root(start: Path) -> Path:
+    """The nearest folder from start upwards that holds stages, else the one that this grader lies in."""
+    start = start.resolve()
+    for folder in (start, *start.parents, HOUSE.parent):
+        if any(folder.glob("stages/*/stage.toml")):
+            return folder
+    if found := _courses_below(start):
+        ways = listed([f"`cd {shlex.quote(name)}`" for name in found])
+        raise NoCourse(f"this folder does not hold a course, but {listed(found)} does", f"Go into it: {ways}.")
+    raise NoCourse("this folder does not hold a course: `grader init my-course` makes one to learn in")
+
+
+def _courses_below(folder: Path) -> list[str]:
+    """Return the names of a few folders right below that hold a course."""
+    return sorted({path.parts[-4] for path in folder.glob("*/stages/*/stage.toml")})[:3]
+
+
+def read_settings(root: Path) -> Settings:
+    """Read the table [tool.grader] of root/pyproject.toml; CourseError with a line for each mistake in it."""
+    values: object = read_toml(root / PROJECT, PROJECT) if (root / PROJECT).exists() else {}
+    for key in KEY.split("."):
+        values = values.get(key) if isinstance(values, dict) else None
+    if not isinstance(values, dict):
+        hint = f"Write the line [{KEY}] into {PROJECT}; every key of it may be left out."
+        raise CourseError(f"{root / PROJECT}: no table [{KEY}], which says what the course consists of", hint)
+    mistakes: list[str] = []
+    found = settings_of(Table(values, f"{PROJECT}: {KEY}.", mistakes), root)
+    if mistakes:
+        raise CourseError("\n".join(mistakes))
+    return found

@@ -7,20 +7,21 @@ suspect line and every branch in use, and to stand with inputs of another seed.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
-from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.checks import Check, Checks, Ended, answer_of
 from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
-from grader.diagnosis.further import further
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import FIRST, Places
-from grader.diagnosis.module_text import Function, heads, loaded, root_name, statements, stored
-from grader.diagnosis.runner import RunnerGone
-from grader.diagnosis.search import LEAST_STEPS, Found, Search
+from grader.diagnosis.module_text import Function, ModuleText, heads, loaded, root_name, statements, stored
+from grader.diagnosis.pool import noting
+from grader.diagnosis.runner import LEAST_STEPS, RunnerGone
+from grader.diagnosis.search import Found, Search
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
 
@@ -35,13 +36,16 @@ EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
-CONFUSED = frozenset(("name-confused", "attribute-confused", "key-confused", "number-for-name"))
+CONFUSED = frozenset(("name-confused", "key-confused", "number-for-name"))
 OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
 BOUNDS = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}
+MOST_CALLS = 24  # further calls
+MOST_OF_ONE = 6  # of one call of a test
+MOST_RIGHT = 3  # right modules that are asked
 
 
 @dataclass
@@ -131,25 +135,33 @@ class Gate:
         edit, function = found.edit, self.search.module.functions.get(found.edit.function)
         if function is None or self._is_answer_constant(found):
             return False
-        changed = self.search.module.applied(edit.function, edit.changes).functions[edit.function]
-        is_plain = not any(_conditions(edit, function, changed)) and not any(_terms(edit, function, changed))
-        if is_plain and not self._may_pass_by_suspect:
+        module = self.search.module.applied(edit.function, edit.changes)
+        changed = module.functions[edit.function]
+        conditions, terms = list(_conditions(edit, function, changed)), list(_terms(edit, function, changed))
+        if not conditions and not terms and not self._may_pass_by_suspect:
             return True
-        before = [each for each in self._before if each is not None]
-        after = [each for each in self.search.watched([*self._failing, *self._right], edit) if each is not None]
+        old, new = zip(*conditions, *terms, strict=True) if conditions or terms else ((), ())
+        before, after = self._watched(self.search.module, old), self._watched(module, new)
         if not before or not after:
             return True
-        changed = after[0].probes.module.functions[edit.function]
         if not self._keeps_suspect(edit, function, before, after):
             return False
-        conditions = list(_conditions(edit, function, changed))
         is_name = edit.id in CONFUSED
         if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
         if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
             return False
-        return not any(_kills(before, after, *pair) for pair in _terms(edit, function, changed))
+        return not any(_kills(before, after, *pair) for pair in terms)
+
+    def _watched(self, module: ModuleText, nodes: Sequence[ast.expr | None]) -> list[Trace]:
+        """Return what conditions, operations and the suspect line of a form of the module do in calls."""
+        wanted: list[ast.AST] = [each for each in nodes if each is not None]
+        wanted += [side for each in wanted if isinstance(each, ast.BinOp) for side in (each.left, each.right)]
+        if self._suspect is not None:
+            own = module.functions[self.places.function[id(self._suspect)]]
+            wanted += [each for each in statements(own.body) if _place(each) == _place(self._suspect)]
+        return self.search.watched([*self._failing, *self._right], module, wanted)
 
     @cached_property
     def _failing(self) -> list[Check]:
@@ -163,15 +175,11 @@ class Gate:
         name = self.check.label
         return list(self.checks.passing(lambda label: label == name, MOST_WATCHED, name))
 
-    @cached_property
-    def _before(self) -> list[Trace | None]:
-        return self.search.watched([*self._failing, *self._right])
-
     def _is_answer_constant(self, found: Found) -> bool:
         """Say whether the answers that an edit gives are all one, where the learner's were several."""
         own = [each for each in self._failing if each in found.fixed] + self._right
-        right = {_shown(each.right) for each in own}
-        return len(own) > 1 and len(right) == 1 and len({_shown(each.last) for each in own}) > 1
+        right = {answer_of(each.right) for each in own}
+        return len(own) > 1 and len(right) == 1 and len({answer_of(each.last) for each in own}) > 1
 
     def _keeps_suspect(self, edit: Edit, function: Function, before: Sequence[Trace], after: Sequence[Trace]) -> bool:
         """Say whether the line that raised, or in which a value first went wrong, still runs; or is edited itself."""
@@ -274,15 +282,14 @@ def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool
     return own >= FEW and 2 * own > len(peers) and not check.says_little
 
 
-def _shown(record: Any) -> str:
-    return type(record.error).__name__ if record.error is not None else repr(record.result)[:400]
-
-
 def _did_run(trace: Trace, statement: ast.stmt) -> bool:
     """Say whether a statement ran, or what an edit made of it by changing the statements that it holds."""
-    place = statement.lineno, statement.col_offset
     nodes = (each for each in trace.probes.nodes if isinstance(each, ast.stmt) and trace.did_run(each))
-    return any((getattr(each, "lineno", 0), getattr(each, "col_offset", 0)) == place for each in nodes)
+    return any(_place(each) == _place(statement) for each in nodes)
+
+
+def _place(statement: ast.stmt) -> tuple[int, int]:
+    return getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0)
 
 
 def _is_at(edit: Edit, suspect: ast.stmt) -> bool:
@@ -450,3 +457,71 @@ def _beside(trace: Trace, node: ast.expr, times: int) -> list[Sample | None]:
     """Return what an operand was each time its operation ran; nothing is known of a number that is written out."""
     samples = trace.samples.get(id(node), [])
     return [samples[place] if place < len(samples) else None for place in range(times)]
+
+
+def further(checks: Sequence[Check], rights: Sequence[ModuleText]) -> list[Check]:
+    """Return calls like some calls, with the answers on which right modules agree; without calls that these refuse."""
+    found: list[Check] = []
+    seen = {repr(each.last.args) for each in checks}
+    for each in checks:
+        if len(each.records) > 1 or each.last.kind != "call" or not each.is_plain:
+            continue
+        for args in islice(_changed(each.last.args), MOST_OF_ONE):
+            if repr(args) in seen or len(found) == MOST_CALLS:
+                continue
+            seen.add(repr(args))
+            check = _asked(each, args, rights)
+            if check is not None:
+                found.append(check)
+    return found
+
+
+def _asked(check: Check, args: tuple[Any, ...], rights: Sequence[ModuleText]) -> Check | None:
+    record = copy.copy(check.last)
+    record.args = record.given = args
+    record.error, record.result, record.returned = None, None, None
+    made = Check(check.stage, check.outcome, [record], check.names, [[record]])
+    answers = [noting(each.text).answer(made) for each in rights[:MOST_RIGHT]]
+    if None in answers or len({repr(each) for each in answers}) != 1 or answers[0] is None:
+        return None
+    right = copy.copy(record)
+    right.result = answers[0][0]
+    return Check(check.stage, check.outcome, [record], check.names, [[right]])
+
+
+def _changed(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield arguments with one of them changed, each in turn."""
+    waiting = [(place, _near(value)) for place, value in enumerate(args)]
+    while waiting:
+        left = []
+        for place, values in waiting:
+            for value in islice(values, 1):
+                yield (*args[:place], value, *args[place + 1 :])
+                left.append((place, values))
+        waiting = left
+
+
+def _near(value: Any) -> Iterator[Any]:
+    """Yield values of the same sort that differ a little."""
+    match value:
+        case bool() | None | float():
+            return
+        case int():
+            yield from (value + 1, value - 1, 0)
+        case str():
+            yield from (value[1:], value.replace(" ", ""), value[::-1], value.swapcase(), value[:-1], value + value)
+        case list() | tuple() if value:
+            kind = type(value)
+            inner = next(_near(value[0]), value[0])
+            if isinstance(value[0], str):
+                yield kind([f"{value[0]} {value[0]}", *value[1:]])
+            yield from (
+                value[1:],
+                kind([*value, value[0]]),
+                value[::-1],
+                kind([inner, *value[1:]]),
+                value[:-1],
+                value[:2],
+            )
+        case dict() if value:
+            yield dict(list(value.items())[1:])

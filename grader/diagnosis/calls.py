@@ -23,6 +23,8 @@ LEVELS = 3  # of dicts in dicts that are shown
 _BRIEF = reprlib.Repr()  # as much of each value as SHORT characters may show: a value may be large, and unfold to more
 _BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdict = SHORT
 _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 3 * SHORT
+DEEPEST = 4  # containers in one another that are looked into
+IN_PLACE = " was changed in place: "
 
 
 def last_call(records: list[Record]) -> Record | None:
@@ -126,3 +128,40 @@ def definition_lines(source: bytes) -> dict[str, int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return lines
+
+
+def changed_argument(records: list[Record], reference: object) -> str:
+    """Return what is told of a test whose calls changed what they were given; nothing where none did."""
+    record = next((record for record in records if record.changed), None)
+    if record is None:
+        return ""
+    names = [name for each in record.touched if (name := parameter(record, each, reference))]
+    what = f"its argument {names[0]}" if names else "an argument"
+    return f"{record.label} changed {what} in place; it is meant to leave it as it was"
+
+
+def with_parameter(text: str, value: object, records: list[Record], reference: object) -> str:
+    """Return a message about a value that was changed in place, with the parameter that it was passed as."""
+    _, middle, rest = text.partition(IN_PLACE)
+    for record in reversed(records):
+        if middle and any(each is value for each in record.touched):
+            name = parameter(record, value, reference)
+            return f"{name}{IN_PLACE}{rest}" if name else text
+    return text
+
+
+def parameter(record: Record, value: object, reference: object) -> str:
+    """Return the name of the parameter that a value was passed as, alone or within a container; empty where unknown."""
+    names = parameter_names(reference, record.label)
+    for position, given in enumerate(record.given):
+        if _holds(given, value):
+            return names[position] if position < len(names) else ""
+    return next((name for name, given in record.given_by_name.items() if _holds(given, value)), "")
+
+
+def _holds(given: Any, value: object, depth: int = 0) -> bool:
+    if given is value:
+        return True
+    if depth == DEEPEST or not isinstance(given, (list, tuple, dict)):
+        return False
+    return any(_holds(each, value, depth + 1) for each in (given.values() if isinstance(given, dict) else given))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ NOISE = 1e-9  # two answers that are right may differ by this where 0 is expecte
 MOST_RIGHT = 3  # answers to one call that are right, as with free signs
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
 SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
+STEPS_OF_AN_EXCHANGE = 6000  # where a function of the test's is passed, each request goes over by itself
 MANY = 12  # zeros and ones, from which on they tell as much as other numbers
 FRACTION = 1e-6  # what is nearer to a whole number counts as one
 FEW = 4  # whole numbers, and fewer, that many formulas give as well
@@ -75,6 +77,7 @@ class Check:
     rights: Sequence[Sequence[Record]]  # the same requests with answers that are right
     is_exact: bool = False  # whether the dtype is what is wrong
     is_whole: bool = False  # whether these are all requests of the test
+    later: Sequence[Record] = ()  # what was read of its objects right after it, and was right
     steps: int = 0  # that the learner's module takes, once that is known
 
     @property
@@ -123,8 +126,9 @@ class Check:
 
     @property
     def work(self) -> int:
-        """How much a trial of the call takes: the steps of the learner's module, and what NumPy computes in each."""
-        return self.steps + self.size // SIZE_OF_A_STEP
+        """How much a trial takes: the steps of the learner's module, what NumPy computes in each, its exchanges."""
+        exchanges = STEPS_OF_AN_EXCHANGE * len(self.records) if self.requests is None else 0
+        return self.steps + self.size // SIZE_OF_A_STEP + exchanges
 
     @cached_property
     def says_little(self) -> bool:
@@ -442,6 +446,9 @@ class Maker:
                 made = Check(
                     self.stage, ended.outcome, records, ended.names, [forms], is_exact, place + 1 == len(ended.records)
                 )
+                following = zip(ended.records[place + 1 :], answers[place + 1 :], strict=False)
+                reads = takewhile(lambda pair: pair[0].kind == "getattr" and pair[1][1], following)
+                made.later = [each for each, _ in reads]
                 before = len(wrong)
                 self._sort(made, False, wrong, [])
                 chained = len(wrong) > before
@@ -519,6 +526,13 @@ def _expected(record: Record, result: Any) -> Any:
     if several and any(isinstance(each, RemoteValue) for each in record.result):
         return record.result
     return result
+
+
+def answer_of(record: Record) -> object:
+    """Return what tells an answer from others: the exception's kind, an array's bytes, the text of other values."""
+    if record.error is not None:
+        return type(record.error).__name__
+    return record.result.tobytes() if isinstance(record.result, np.ndarray) else repr(record.result)[:400]
 
 
 def _size(value: Any) -> int:

@@ -7,12 +7,12 @@ right module here. What comes back chooses which edits are tried and proves noth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.course.changes import replaced
-from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads, statements
+from grader.course.mutants import replaced
+from grader.diagnosis.module_text import BODIES, Function, ModuleText, heads
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Sample, sample_of
 
@@ -22,6 +22,7 @@ LOG, SAW, AT, HELD, CLEAR = "_probe_log", "_probe_saw", "_probe_at", "_probe_hel
 MOST_TIMES = 4  # that an expression is noted in one run
 MOST_NOTES = 3000  # in one run
 MOST_NAMES = 60
+MOST_NODES = 2500  # of a function whose values are noted
 MOST_SIZE = 1 << 14  # numbers of an array, or entries of a container, that are summed up
 EXPRESSIONS = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp,
@@ -165,19 +166,22 @@ def {HELD}(name, values):
 
 @dataclass
 class Probes:
-    """The numbers of the expressions and statements of a module that are noted."""
+    """The numbers of the expressions and statements of a module that are noted: of all, or of some by their ids."""
 
     module: ModuleText
     functions: Sequence[str]
+    only: frozenset[int] | None = None
     nodes: list[ast.AST] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)  # by the id of a node
     within: dict[int, str] = field(default_factory=dict)  # the function of a node, by the node's id
 
     def __post_init__(self) -> None:
+        self.functions = [each for each in self.functions if len(walk(self.module.functions[each])) < MOST_NODES]
         for name in self.functions:
             for each in walk(self.module.functions[name]):
                 is_stored = isinstance(getattr(each, "ctx", None), (ast.Store, ast.Del))
                 is_noted = isinstance(each, ast.stmt) or (isinstance(each, EXPRESSIONS) and not is_stored)
+                is_noted = is_noted and (self.only is None or id(each) in self.only)
                 if is_noted and id(each) not in self.numbers:
                     self.numbers[id(each)] = len(self.nodes)
                     self.nodes.append(each)
@@ -188,7 +192,7 @@ class Probes:
         return {name: self._function(name, self.module.functions[name]) for name in self.functions}
 
     def _function(self, name: str, node: Function) -> Function:
-        held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals")))
+        held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals"))) if self.only is None else ast.Pass()
         body: list[ast.stmt] = [ast.Expr(_call(STEP)), ast.Try(self._body(node.body, held), [], [], [held])]
         result: Function = replaced(node, body=body)
         return result
@@ -196,7 +200,7 @@ class Probes:
     def _body(self, body: Sequence[ast.stmt], held: ast.stmt) -> list[ast.stmt]:
         lines: list[ast.stmt] = []
         for each in body:
-            if not isinstance(each, (ast.Global, ast.Nonlocal)):
+            if not isinstance(each, (ast.Global, ast.Nonlocal)) and id(each) in self.numbers:
                 lines.append(ast.Expr(_call(AT, ast.Constant(self.numbers[id(each)]))))
             if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for head in heads(each) for part in walk(head)):
                 lines.append(held)
@@ -310,8 +314,3 @@ def _parts(sample: Sample) -> Iterable[Sample]:
     for each in sample.parts.values():
         yield each
         yield from each.parts.values()
-
-
-def lines_of(functions: Mapping[str, Function]) -> dict[int, str]:
-    """Return the function of each statement, by the statement's id."""
-    return {id(each): name for name, node in functions.items() for each in statements(node.body)}

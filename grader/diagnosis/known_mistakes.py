@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 import types
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,13 +16,18 @@ from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
 from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.module_text import ModuleText
-from grader.diagnosis.ran import traced
 from grader.diagnosis.replay import Replay
+from grader.diagnosis.runner import RunnerGone
+from grader.diagnosis.search import Search
+from grader.diagnosis.trees import walk
 
+T = TypeVar("T")
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
 MOST_ASKED = 24  # failing calls of one function
 MOST_KEPT = 10  # calls that were answered rightly
 MOST_DECIDING = 60  # of these, between mistakes that explain as much
+MOST_PLACED = 3  # calls in which the line of a mistake is looked for
+SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kinds of values that many lines give
 LONG = 40  # requests and loops of a call, past which only the mistakes of its own criterion are asked
 
 
@@ -190,8 +197,59 @@ class KnownMistakes:
             module = self._module(mistakes)
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 is_exact = check.is_exact or check.kind == "dtype"
-                self._answers[key] = self._replay(module, check, is_exact).agrees(check.records)
+                self._answers[key] = self._replay(module, check, is_exact).agrees((*check.records, *check.later))
         return self._answers[key]
+
+    def place_of(self, match: Match, checks: Checks, search: Search | None) -> tuple[str, int]:
+        """Return the function and the line in which a known mistake stands, by the smallest calls that show one."""
+        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
+        found = match.mistakes[-1].replaces, 0
+        for check in order[:MOST_PLACED]:
+            found = self._place_in(check, match.mistakes[-1], checks, search)
+            if found[1]:
+                break
+        return found
+
+    def _place_in(self, check: Check, mistake: Mistake, checks: Checks, search: Search | None) -> tuple[str, int]:
+        """Return the function and the line of a known mistake in a call: of the first value that is wrong as its is.
+
+        The line is 0 where no value is, nor one line alone goes wrong first.
+        """
+        nowhere = mistake.replaces, 0
+        try:
+            trace = search.trace(check) if search is not None else None
+        except RunnerGone:
+            return nowhere
+        if search is None or trace is None:
+            return nowhere
+        places, within = search.places(check, trace, checks.trusted()), trace.probes.within
+        own = self._functions_of(mistake, search) or search.reached(check.label)
+        if not places.known:
+            return nowhere
+        alike = search.values_with(f"{self.reference_text}\n\n{mistake.source}", check)
+        wrong = [each for each in trace.entries if id(each[0]) in places.wrong and within[id(each[0])] in own]
+        said = [(node, each) for node, each in wrong if each.kind not in SAYS_NOTHING]
+        said = [(node, each) for node, each in said if each.known is not None and each.known in alike]
+        said = [(node, each) for node, each in said if within[id(node)] == mistake.replaces] or said  # else in a helper
+        found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
+        if found:
+            return within[id(found[0])], int(getattr(found[0], "lineno", 0))
+        begun = [each for each in places.origins if not any(id(part) in places.wrong for part in walk(each)[1:])]
+        lines = {(within[id(each)], each.lineno) for each in begun if within[id(each)] in own}
+        if not lines:  # no value is wrong but what is answered
+            ran = [each for each in places.statements if places.function[id(each)] in own and trace.did_run(each)]
+            least = min((places.far[id(each)] for each in ran), default=0)
+            lines = {(places.function[id(each)], each.lineno) for each in ran if places.far[id(each)] == least}
+        return lines.pop() if len(lines) == 1 else nowhere
+
+    def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
+        """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
+        asked = {name for row in self.stage.criteria for name in row.functions}
+        reached = search.module.reached(mistake.replaces)
+        helpers = {name for name in reached if name.partition(".")[0] not in {each.partition(".")[0] for each in asked}}
+        return helpers | {
+            name for name in reached if name == mistake.replaces or name.startswith(f"{mistake.replaces}.")
+        }
 
     def _is_contradicted(self, match: Match, checks: Checks, most: int = MOST_KEPT) -> bool:
         name = match.mistakes[0].replaces.partition(".")[0]
@@ -220,3 +278,19 @@ def _put_in_place(module: ModuleText) -> dict[str, ast.stmt]:
     pairs = [(each.targets[0], each.value) for each in module.tree.body if isinstance(each, ast.Assign)]
     named = {ast.unparse(target): getattr(value, "id", "") for target, value in pairs}
     return {name: module.functions[other] for name, other in named.items() if other in module.functions}
+
+
+def traced(what: Callable[[], T], file: str) -> tuple[T, set[str]]:
+    """Return what came of it, and the full names of the functions of a file, as Class.method, that were entered."""
+    ran: set[str] = set()
+    before = sys.getprofile()
+
+    def entered(frame: types.FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename == file:
+            ran.add(frame.f_code.co_qualname)
+
+    sys.setprofile(entered)
+    try:
+        return what(), ran
+    finally:
+        sys.setprofile(before)

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USUAL, VAGUE, Edit, Site, is_equal, is_small
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.module_text import Function, parameters

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grader.course.changes import replaced
-from grader.course.mutants import without_docstrings
+from grader.course.mutants import replaced, without_docstrings
 from grader.diagnosis.trees import walk
 
 Function = ast.FunctionDef

@@ -6,25 +6,38 @@ import ast
 import inspect
 import re
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from grader.course.stage import Stage
-from grader.diagnosis.another_type import another_type, same
-from grader.diagnosis.refused import REFUSED, refused
-from grader.diagnosis.replay import Replay, raised_by_hand
+from grader.diagnosis.exceptions.place import Place
+from grader.diagnosis.replay import Replay, raised_by_hand, returned_exception, same_array
 from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
-from grader.sandbox.record import Name, Record
+from grader.sandbox.record import Frame, Name, Record
 from grader.submission.source import plain_text
 
 MISSING = "refusal-missing"
 NOTHING = "nothing-returned"
+REFUSED = frozenset(("refusal-returned", "refusal-by-assert", "refusal-with-another", "refusal-of-no-exception"))
 OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container", NOTHING}
 NO_CHECK = (NameError, EOFError, ImportError, NotImplementedError, RecursionError)  # whatever the arguments are
-LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
+LONGEST_SENTENCE = 200  # characters of a docstring's sentence, and of what the reference says
+CHANGED = (
+    "Work on a copy: `x = x + 1` makes a new array, while `x += 1`, `x[...] = 1`, `x.sort()` and `out=x` change "
+    "the one that the caller goes on using."
+)
+WIDE = (
+    "Something in it is float64: np.sqrt(d) of a whole number, np.zeros(shape) and np.random give float64, and float32 "
+    "times float64 is float64. A plain Python number, such as d ** 0.5, leaves float32 as it is."
+)
+NO_EXCEPTION = "exceptions must derive from BaseException"
+LONGEST = 60  # characters of what is raised, as it is written
 
 
 @dataclass(frozen=True)
@@ -144,18 +157,12 @@ def _definitions(text: str, label: str) -> list[ast.stmt]:
     return found
 
 
-CHANGED = (
-    "Work on a copy: `x = x + 1` makes a new array, while `x += 1`, `x[...] = 1`, `x.sort()` and `out=x` change "
-    "the one that the caller goes on using."
-)
-
-
 def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:
     record, error = seen.record, seen.error
     if isinstance(record.error, NO_CHECK):  # it ends before one can say what it checks: that line is what is wrong
         return None
     wanted = type(error).__name__
-    said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)
+    said, promise = str(error)[:LONGEST_SENTENCE], _promise(module, record.label, wanted)
     reason = f" ({said})" if said else ""
     if (other := refused(record, wanted, reason, learner)) is not None:
         return Diagnosis(other.kind, row, other.text, other.fix)
@@ -184,5 +191,121 @@ def _promise(module: types.ModuleType, label: str, kind: str) -> str:
         if found:
             said = " ".join(found[1].split())
             said = said if said.startswith(("when ", "if ", "where ", "unless ", "for ")) else f"when {said}"
-            return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+            return said if len(said) <= LONGEST_SENTENCE else f"{said[:LONGEST_SENTENCE]}…"
     return ""
+
+
+def same(recorded: Any, local: Any, stage: Stage) -> bool:
+    """Say whether two answers hold the same values, within the tolerance of a stage."""
+    if isinstance(recorded, (list, tuple)) and isinstance(local, (list, tuple)):
+        return len(recorded) == len(local) and all(same(a, b, stage) for a, b in zip(recorded, local, strict=True))
+    if type(recorded) is type(local) is dict:
+        return recorded.keys() == local.keys() and all(same(recorded[key], local[key], stage) for key in recorded)
+    if isinstance(recorded, (np.ndarray, np.generic, float)):
+        return same_array(recorded, local, stage.tolerance, False)
+    if isinstance(recorded, (bool, int, str, bytes)):
+        return type(recorded) is type(local) and bool(recorded == local)
+    return recorded is None and local is None
+
+
+def another_type(label: str, recorded: Any, local: Any, stage: Stage, row: str) -> Diagnosis | None:
+    """Return what is told of an answer whose values are right, and whose dtype or container is not."""
+    if _is_wrapped(recorded, local) and same(recorded.item(), np.asarray(local).item(), stage):
+        text = (
+            f"The value of {label} is right; it is in an array of shape {recorded.shape}, where a number is asked for."
+        )
+        return Diagnosis("another-container", row, text, "Return the number itself, without an axis around it.")
+    if isinstance(recorded, np.ndarray) and isinstance(local, (np.ndarray, np.generic)):
+        return _another_dtype(label, recorded, np.asarray(local), row)
+    if {type(recorded), type(local)} == {list, tuple} and same(recorded, local, stage):
+        return _another_container(label, type(recorded).__name__, type(local).__name__, row)
+    pairs = list(_pairs(recorded, local))
+    told = [_another_dtype(label, *pair, row) for pair in pairs if _are_unlike(*pair)]
+    is_right = all(same(*pair, stage) for pair in pairs if not _are_unlike(*pair))
+    return told[0] if is_right and told and None not in told else None
+
+
+def _is_wrapped(one: Any, other: Any) -> bool:
+    """Say whether one is a number in an array with axes, and the other is a number."""
+    is_number = isinstance(other, (int, float, np.number)) or (isinstance(other, np.ndarray) and not other.ndim)
+    return isinstance(one, np.ndarray) and one.size == 1 and one.ndim > 0 and is_number
+
+
+def _are_unlike(one: Any, other: Any) -> bool:
+    """Say whether two values are arrays of different dtypes."""
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype != other.dtype
+
+
+def _another_container(label: str, mine: str, theirs: str, row: str) -> Diagnosis:
+    text = f"What is in the answer of {label} is right; it is a {mine}, where a {theirs} is asked for."
+    return Diagnosis("another-container", row, text, f"Return it as a {theirs}: `{theirs}(…)`.")
+
+
+def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the values of two tables or tuples of one form that stand in the same places."""
+    if type(one) is type(other) is tuple and len(one) == len(other):
+        for pair in zip(one, other, strict=True):
+            yield from _pairs(*pair)
+    elif type(one) is type(other) is dict and one.keys() == other.keys():
+        for key in one:
+            yield from _pairs(one[key], other[key])
+    else:
+        yield one, other
+
+
+def _another_dtype(label: str, mine: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], row: str) -> Diagnosis | None:
+    if (
+        mine.dtype == theirs.dtype
+        or mine.shape != theirs.shape
+        or not {mine.dtype.kind, theirs.dtype.kind} <= set("biuf")
+    ):
+        return None
+    coarse = 1e-3 if "float16" in (str(mine.dtype), str(theirs.dtype)) else 1e-4
+    with np.errstate(all="ignore"):
+        if not np.allclose(mine.astype(float), theirs.astype(float), rtol=coarse, atol=coarse, equal_nan=True):
+            return None
+    text = f"The values of {label} are right; they are {mine.dtype}, where {theirs.dtype} is asked for."
+    wide = mine.dtype == np.float64 and theirs.dtype == np.float32
+    return Diagnosis(
+        "another-dtype", row, text, WIDE if wide else f"Make the result {theirs.dtype}, as the docstring says."
+    )
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What was done instead, and how it is written; kind is one of REFUSED."""
+
+    kind: str
+    text: str
+    fix: str
+
+
+def refused(record: Record, wanted: str, reason: str, learner: bytes) -> Refused | None:
+    """Say how the learner's lines refused a call that has to end in the exception wanted; None where they did not.
+
+    reason is what the reference says, in parentheses behind a space, or nothing.
+    """
+    label = record.label
+    if record.error is None:
+        found = returned_exception(record.result)
+        article = "an" if found[:1] in "AEIOU" else "a"
+        text = f"{label} returns {article} {found} as its result; {wanted} has to be raised{reason}."
+        return Refused("refusal-returned", text, "Write `raise` in place of `return`.") if found else None
+    found = getattr(record.error, "learner_type", type(record.error).__name__)
+    frames: list[Frame] = getattr(record.error, "learner_frames", [])
+    if not frames or found == wanted:
+        return None
+    place = Place(plain_text(learner) or "", frames[-1].line)
+    if place.has(ast.Assert) and found == "AssertionError":
+        text = f"{label} refuses this call by `assert`, which raises AssertionError; {wanted} is asked for{reason}."
+        return Refused("refusal-by-assert", text, f"Write `if …: raise {wanted}(…)` in place of the `assert`.")
+    raised = next((node.exc for node in place.nodes if isinstance(node, ast.Raise)), None)
+    if raised is None:
+        return None
+    if NO_EXCEPTION in str(record.error):
+        written = ast.unparse(raised)
+        inner = written if isinstance(raised, ast.Constant | ast.JoinedStr) and len(written) <= LONGEST else "…"
+        text = f"`raise` takes an exception, and is given something else. This call has to be refused{reason}."
+        return Refused("refusal-of-no-exception", text, f"Write `raise {wanted}({inner})`.")
+    text = f"{label} refuses this call with {found}; {wanted} is asked for{reason}."
+    return Refused("refusal-with-another", text, f"Raise {wanted} there.")

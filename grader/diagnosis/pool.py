@@ -1,31 +1,77 @@
-"""Right modules of a class, which tell by their values alone where a learner's first goes wrong.
+"""Right modules that note what their expressions hold: those of the course here, those of a class in processes.
 
-Each runs in a process of its own, with the same probes and bounds as a trial of the learner's. What it held counts only
-in a call that it answers rightly. One that hangs, ends or answers in another form is left out.
+Of a class's modules the values alone count, and only in a call that one answers rightly. Each runs with the same probes
+and bounds as a trial of the learner's. One that hangs, ends or answers in another form is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 from grader.diagnosis.checks import Check
 from grader.diagnosis.instrument import Probes, Trace
 from grader.diagnosis.likeness import MOST_ALIKE
 from grader.diagnosis.module_text import ModuleText
-from grader.diagnosis.runner import Runner
-from grader.diagnosis.trees import walk
+from grader.diagnosis.runner import LEAST_STEPS, MOST_STEPS, LocalRunner, Runner
 from grader.diagnosis.values import Print
 from grader.diagnosis.variants import compiled
 
-MOST_NODES = 2500  # of a function whose values are noted
 MOST_TEXT = 100_000  # bytes of a module
+
+
+def _loaded(text: str, runner: Runner) -> Probes:
+    """Load a module with probes in all of its functions, and return these."""
+    module = ModuleText(text)
+    probes = Probes(module, list(module.functions))
+    runner.load([compiled(module.whole(probes.definitions()))])
+    return probes
+
+
+@dataclass
+class RightModule:
+    """A right module of the course in this process; None where what it does beside its functions stands no probes."""
+
+    probes: Probes | None
+    runner: LocalRunner
+
+    def trace(self, check: Check) -> Trace | None:
+        """Return what it holds in a call; None where it cannot be asked."""
+        told = self._told(check, MOST_STEPS * 10, True)
+        return Trace.of(self.probes, told[0][2]) if told and self.probes is not None else None
+
+    def answer(self, check: Check) -> tuple[Any] | None:
+        """Return what it answers to a call of one request, in a tuple; None where it raises or takes long."""
+        match self._told(check, LEAST_STEPS, False):
+            case [[[[result, [], False, []]], int(), _]]:
+                return (result,)
+        return None
+
+    def _told(self, check: Check, steps: int, is_noted: bool) -> list[Any] | None:
+        requests = check.local_requests
+        if requests is None or self.probes is None:
+            return None
+        try:
+            return self.runner.attempt([[]], requests, steps, is_noted)
+        except Exception:  # a value that cannot be copied
+            return None
+
+
+@lru_cache(16)  # of the stage that is graded again and again
+def noting(text: str) -> RightModule:
+    """Return a right module that notes what its expressions hold."""
+    runner = LocalRunner()
+    try:
+        return RightModule(_loaded(text, runner), runner)
+    except Exception:  # what a right module does beside its functions may not stand probes
+        return RightModule(None, runner)
 
 
 @dataclass
 class Member:
-    """One module of a pool with probes in all of its functions."""
+    """One module of a pool, in a process of its own."""
 
     text: str
     start: Callable[[], Runner]
@@ -37,7 +83,10 @@ class Member:
         if self._is_left_out or check.requests is None:
             return []
         try:
-            probes, runner = self._load()
+            if self._loaded is None:
+                runner = self.start()
+                self._loaded = _loaded(self.text, runner), runner
+            probes, runner = self._loaded
             told = runner.attempt([[]], check.requests, steps, True)
             if told is None:  # it hung or ended: it gets no second process
                 raise TimeoutError
@@ -47,15 +96,6 @@ class Member:
         except Exception:  # whatever its process does, or answers
             self._is_left_out = True
             return []
-
-    def _load(self) -> tuple[Probes, Runner]:
-        if self._loaded is None:
-            module = ModuleText(self.text)
-            names = [name for name, node in module.functions.items() if len(walk(node)) < MOST_NODES]
-            probes, runner = Probes(module, names), self.start()
-            runner.load([compiled(module.whole(probes.definitions()))])
-            self._loaded = probes, runner
-        return self._loaded
 
 
 @dataclass

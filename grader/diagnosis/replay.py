@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import dis
 import re
@@ -12,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 
 from grader.course.stage import Stage, Tolerance
-from grader.diagnosis.refused import returned_exception
 from grader.sandbox.exceptions import LEARNERS
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Frame, Name, Record, copied_value
@@ -234,3 +234,10 @@ def frozen(value: Any) -> Any:
 def usable(records: list[Record]) -> bool:
     """Say whether a test's requests can all be repeated."""
     return 0 < len(records) <= MAX_RECORDS and all(record.replayable and not record.failed for record in records)
+
+
+def returned_exception(result: object) -> str:
+    """Return the name of the exception that was returned as a value; nothing where it was another one."""
+    shown = str(result.__dict__["_shown"]) if isinstance(result, RemoteValue) else ""
+    known = getattr(builtins, shown, None)
+    return shown if isinstance(known, type) and issubclass(known, Exception) else ""

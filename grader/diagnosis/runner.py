@@ -30,11 +30,13 @@ from grader.sandbox.values import Extended
 TRY = "_variant_try"  # the name, in a changed module, of what makes the requests
 MADE = "_variant_made"  # stands before the place of an earlier request, whose result is passed on
 STEPS = 20_000  # of one trial where nobody says more: rounds of loops, and calls
+LEAST_STEPS, MORE_STEPS = 3000, 20  # else: at least, and so many times those of the learner's own run
+MOST_STEPS = 400_000
 EXCHANGE_SECONDS = 0.02  # after which an exchange ends; those that were not tried go over in the next
 CLOCKED = 4  # groups between two looks at the clock, which is slow on some machines
 FAR_SECONDS = 20.0  # of wall time for one exchange: a single operation of NumPy that does not come to its end
 MOST_PROCESSOR_SECONDS = 60.0  # of one diagnosis, here and in its process: the far bound
-STARTS = 12  # processes that one diagnosis may use up
+STARTS = 5  # processes that one diagnosis may use up, each by a trial that hangs
 
 DRIVER = f'''
 import copy as _variant_copy, marshal as _variant_marshal
@@ -103,7 +105,7 @@ def _variant_given(value, made):
 
 
 def _variant_one(requests, steps):
-    from grader.worker.server import perform
+    from grader.worker.operations import perform
     _variant_left[0] = steps
     made, told = [], []
     try:

@@ -6,25 +6,28 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 from grader.course.stage import Stage
-from grader.diagnosis.budget import Budget
-from grader.diagnosis.checks import Check
+from grader.diagnosis.checks import Check, answer_of
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
 from grader.diagnosis.edits.base import RARE
 from grader.diagnosis.instrument import EXPRESSIONS, MOST_TIMES, SAW, Probes, Trace
 from grader.diagnosis.locate import FIRST, Places, locate
 from grader.diagnosis.lookup import Lookup
 from grader.diagnosis.module_text import Function, ModuleText, own_nodes
-from grader.diagnosis.pool import MOST_NODES, Pool
-from grader.diagnosis.runner import LocalRunner, Runner, RunnerGone
+from grader.diagnosis.pool import Pool, noting
+from grader.diagnosis.runner import LEAST_STEPS, MORE_STEPS, MOST_STEPS, Runner, RunnerGone
 from grader.diagnosis.stated import Stated
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints, Sample
 from grader.diagnosis.variants import Switched, code_of, compiled
 
+FULL = 2400  # trials, for the criterion that fails first and for one that was asked for
+SHARE = 900  # for each further one
+IN_ALL = 6000  # for all criteria of a module
+STEPS_OF_A_TRIAL = 1500  # rounds of loops and calls that count as one trial more
 BATCH = 240  # edits that stand in one form of the functions
 FAR_BEYOND = 4  # where none of these puts right all that it could
 BEYOND = 1  # of cost, by which later edits are still held against the first that does
@@ -32,8 +35,6 @@ MOST_FOUND = 40  # edits that put a call right
 MOST_RIGHT = 3  # right modules whose runs are compared
 MOST_KEPT = 14  # calls that have to stay right
 MOST_FIXED = 30  # failing calls that an edit is held against
-LEAST_STEPS, MORE_STEPS = 3000, 20  # of a trial: at least, and so many times those of the learner's own run
-MOST_STEPS = 400_000
 MOST_ORIGINS = 3  # expressions that first go wrong, of which the values are looked at alone
 MOST_TESTS = 8  # that are run whole where a call stays wrong
 MOST_STATEMENTS = 60  # the nearest to the fault
@@ -50,6 +51,25 @@ ALSO_ALIKE = frozenset(
 
 Ring = tuple[int, list[tuple[int, Edit]]]  # the least that an edit of it costs, and the edits with their costs
 Kept = Callable[[Callable[[str], bool], int, str], Sequence[Check]]  # right calls that lead to some function
+
+
+@dataclass
+class Budget:
+    """The trials that are left for one criterion."""
+
+    left: float = FULL
+    spent: float = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more may be tried."""
+        return self.left <= 0
+
+    def take(self, trials: int, steps: int) -> None:
+        """Count trials of a call that takes so many steps."""
+        cost = trials * (1 + steps / STEPS_OF_A_TRIAL)
+        self.left -= cost
+        self.spent += cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +168,9 @@ class Search:
 
     def trace(self, check: Check) -> Trace | None:
         """Return what the learner's functions held in a call; None where that cannot be noted."""
-        reached = dict.fromkeys(name for label in check.labels for name in self.module.reached(label))
-        names = [name for name in reached if len(walk(self.module.functions[name])) < MOST_NODES]
-        key = tuple(names)
+        key = tuple(dict.fromkeys(name for label in check.labels for name in self.module.reached(label)))
         if key not in self._probes:
-            probes = Probes(self.module, names)
+            probes = Probes(self.module, key)
             self._probes[key] = probes, probes.definitions()
         probes, definitions = self._probes[key]
         try:
@@ -166,29 +184,31 @@ class Search:
         log, check.steps = found
         return Trace.of(probes, log)
 
-    def watched(self, checks: Sequence[Check], edit: Edit | None = None) -> list[Trace | None]:
-        """Return what the learner's functions hold in calls, with an edit in force; None for a call that fails."""
-        module = self.module if edit is None else self.module.applied(edit.function, edit.changes)
-        labels = dict.fromkeys(label for check in checks for label in check.labels)
-        names = dict.fromkeys(name for label in labels for name in module.reached(label))
-        probes = Probes(module, [name for name in names if len(walk(module.functions[name])) < MOST_NODES])
+    def watched(self, checks: Sequence[Check], module: ModuleText, nodes: Iterable[ast.AST]) -> list[Trace]:
+        """Return what some expressions and statements of a form of the module do in calls."""
+        ids, own = frozenset(map(id, nodes)), self.module.functions
+        names = [
+            name for name, node in module.functions.items()
+            if node is not own[name] or any(id(each) in ids for each in walk(node))
+        ]  # fmt: skip
+        probes = Probes(module, names, ids)
         self.forms.put(probes.definitions())
         logs = [check.noted(self.runner) for check in checks]
         self.forms.put({})
         self.trials += len(checks)
-        return [None if log is None else Trace.of(probes, log[0]) for log in logs]
+        return [Trace.of(probes, log[0]) for log in logs if log is not None]
 
     def right_traces(self, check: Check) -> list[Trace]:
         """Return what right modules held in a call."""
         if check not in self._traces:
             self._traces[check] = [
-                trace for module in self.rights[:MOST_RIGHT] if (trace := _noting(module.text).trace(check)) is not None
+                trace for module in self.rights[:MOST_RIGHT] if (trace := noting(module.text).trace(check)) is not None
             ]
         return self._traces[check]
 
     def values_with(self, text: str, check: Check) -> Prints:
         """Return the values that another module of the course held in a call; none where it cannot be asked."""
-        trace = _noting(text).trace(check)
+        trace = noting(text).trace(check)
         return Prints(trace.prints() if trace is not None else ())
 
     def right_values(self, check: Check) -> Prints | None:
@@ -538,7 +558,7 @@ def _together(members: Sequence[tuple[int, Edit]]) -> tuple[int, Edit]:
 def _answers(check: Check, kept: Sequence[Check], fixed: Iterable[Check]) -> int:
     """Return how many different right answers a function has in calls."""
     own = (each.right for each in (*fixed, *kept) if each.label == check.label)
-    return len({repr(each.result)[:200] for each in own if each.error is None})
+    return len({answer_of(each) for each in own if each.error is None})
 
 
 def _noted(number: int, node: ast.expr) -> ast.expr:
@@ -548,53 +568,6 @@ def _noted(number: int, node: ast.expr) -> ast.expr:
 def _tells(known: Print) -> bool:
     """Say whether a value is not one that many expressions have."""
     return bool(known.shape) or not float(known.size).is_integer()
-
-
-@dataclass
-class RightModule:
-    """A right module with probes in all of its functions, in this process."""
-
-    probes: Probes
-    runner: LocalRunner | None
-
-    def trace(self, check: Check) -> Trace | None:
-        """Return what it holds in a call; None where it cannot be asked."""
-        requests = check.local_requests
-        if requests is None or self.runner is None:
-            return None
-        try:
-            told = self.runner.attempt([[]], requests, MOST_STEPS * 10, True)
-        except Exception:  # a value that cannot be copied
-            return None
-        return Trace.of(self.probes, told[0][2]) if told else None
-
-
-@lru_cache(16)  # of the stage that is graded again and again
-def _noting(text: str) -> RightModule:
-    """Return a right module that notes what its expressions hold."""
-    module = ModuleText(text)
-    names = [name for name, node in module.functions.items() if len(walk(node)) < MOST_NODES]
-    probes, runner = Probes(module, names), LocalRunner()
-    try:
-        runner.load([compiled(module.whole(probes.definitions()))])
-    except Exception:  # what a right module does beside its functions may not stand probes
-        return RightModule(probes, None)
-    return RightModule(probes, runner)
-
-
-def right_answer(module: ModuleText, check: Check) -> tuple[Any] | None:
-    """Return what a right module answers to a call of one request, in a tuple; None where it raises or takes long."""
-    requests, runner = check.local_requests, _noting(module.text).runner
-    if requests is None or runner is None:
-        return None
-    try:
-        told = runner.attempt([[]], requests, LEAST_STEPS)
-    except Exception:  # a value that cannot be copied
-        return None
-    match told:
-        case [[[[result, [], False, []]], int(), _]]:
-            return (result,)
-    return None
 
 
 def _batches(rings: Iterable[Ring], limit: Sequence[int]) -> Iterator[list[tuple[int, Edit]]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 
 Node = TypeVar("Node", bound=ast.AST)
 PLAIN = ("ctx", "id", "attr", "level", "module", "type_comment")  # fields that hold no node, or none to look at

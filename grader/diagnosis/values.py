@@ -10,7 +10,6 @@ from typing import Any
 ROUNDING = 1e-7  # of the sum of a value's numbers: so far the sums of what is one value may differ
 MOST_AXES = 20
 LARGEST = 1e300
-WEIGHT = 12.9898  # of the sums with weights, so that the order of the numbers tells
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.module_text import BODIES, Change, Function, ModuleText, needs_class, substitute
 from grader.diagnosis.trees import placed
 

@@ -6,20 +6,40 @@ import ast
 import os
 import shutil
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.course.manifest import find_course_root, load_course
+from grader.course.manifest import load_course
 from grader.course.sealed import is_copy, is_sealed, opened, public_only, public_tests
+from grader.course.settings import find_course_root
 from grader.course.stage import Course, Stage, public_names
-from grader.doctor.outlines import outlines
 from grader.errors import CourseError, GraderError
 
 if TYPE_CHECKING:
     from grader.doctor.guards import Guard
+
+
+def outlines(tree: ast.AST, lines: list[int]) -> Iterator[ast.AST]:
+    """Yield the nodes of a module in which any of these lines lies: few of those of a test."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += (each for each in ast.iter_child_nodes(node) if _covers(each, lines))
+
+
+def _covers(node: ast.AST, lines: list[int]) -> bool:
+    """Say whether a node, with its decorators, has one of these lines, which are sorted; one without lines may have."""
+    if (last := getattr(node, "end_lineno", None)) is None:
+        return True
+    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+    place = bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= last
+
 
 Level = Literal["ok", "warning", "broken"]
 PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock", "tomli", "watchfiles")
@@ -250,8 +270,7 @@ def _marked_rows(folder: Path) -> tuple[set[str], bool]:
 
 
 def _progress(course: Course) -> Finding:
-    from grader.progress.file import refused
-    from grader.progress.store import Store
+    from grader.progress.store import Store, refused
 
     store = Store(course.root)
     folder = store.folder if store.folder.exists() else course.root

@@ -1,5 +1,5 @@
 """`grader explore`: a learner's own functions on the lesson's example, step by step, in text and in pictures.
 
-The engine is here; the steps of each stage lie in the course, in its folder of drawings (`plans.py`). `terminal/` and
-`picture/` show what was found. Only commands import it, and drawings. Begin with `session.py`.
+The engine is here; the steps of each stage lie in the course, in its folder of drawings. `terminal.py`, `picture.py`
+and `document.py` show what was found. Only commands import it, and drawings. Begin with `session.py`.
 """

@@ -7,8 +7,7 @@ from math import isnan
 from typing import Any
 
 from grader import __version__
-from grader.explore.drawing import Drawing
-from grader.explore.model import Example, Exploration, Part, StepResult, WeightMap
+from grader.explore.model import Drawing, Example, Exploration, Part, StepResult, WeightMap
 from grader.report.document import Document, plain_text, problem_document, where_text
 
 SCHEMA = 3  # from 2: a drawing may be graphs, and a cell of an image null

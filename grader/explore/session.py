@@ -1,27 +1,198 @@
-"""One exploration: a learner's module, an example, and the steps of the stage."""
+"""One exploration: a learner's module, an example, and the steps of the stage.
+
+The learner's process may answer, fail, hang or end instead; each step says what came of it.
+"""
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from grader.course.data import data_files
-from grader.course.stage import Course, Stage
-from grader.explore import drawing, model
-from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, Step, StepResult
-from grader.explore.plans import plans
-from grader.explore.walk import Walk
+from grader.course.provided import data_files
+from grader.course.stage import Course, Stage, public_names
+from grader.diagnosis import calls
+from grader.diagnosis.exceptions.help import too_much
+from grader.explore import model
+from grader.explore.model import (
+    Call,
+    Example,
+    Exploration,
+    Part,
+    PartStatus,
+    Plan,
+    Ran,
+    Reading,
+    Step,
+    StepResult,
+    plans,
+)
+from grader.explore.values import Unfit
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
 from grader.judging.judge_process import Bounded, Bounds, Telling, bounded
 from grader.judging.task import Death, Messages, SharedStatus, records, unpacked
-from grader.outcome import Where
+from grader.outcome import Status, Where
+from grader.sandbox.connection import Connection, MissingName, RemoteModule
+from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
+from grader.sandbox.record import Frame, copied_value
+from grader.sandbox.values import Unusable
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source
+from grader.submission.parsing import Problem
+from grader.submission.source import check_source
 
-RECORDS = records(vars(model).values(), vars(drawing).values(), [Problem, Where])
+TEXT_LIMIT = 1500
+
+
+class Walk:
+    """Goes through the steps and keeps what is known, and which functions turned out not to be written yet."""
+
+    def __init__(self, stage: Stage, process: LearnerProcess, known: dict[str, Any], is_lesson: bool) -> None:
+        self.stage = stage
+        self.process = process
+        self.known = known
+        self.unwritten: set[str] = set()
+        self._is_lesson = is_lesson
+        self._ends_at = time.monotonic() + stage.limits.stage_seconds
+        self._lines = calls.definition_lines(process.job.source)
+        self._waits: dict[str, str] = {}  # what did not come to be -> the function that it waits for
+        self._shared: tuple[str, Connection] | None = None
+        self._before: Connection | None = None  # of the calls before, where nothing forks
+        self._ended: dict[str, str] = {}  # a shared process that is gone -> the function that ended it
+
+    def step(self, step: Step) -> StepResult:
+        """Run the calls of one step."""
+        if self._shared is not None and self._shared[0] != step.process:
+            self.close()
+        parts = tuple(self._part(call, step.process) for call in step.calls)
+        done = all(part.status == "passed" for part in parts)
+        notice = (step.notice if self._is_lesson else step.own_notice)(self.known) if done else None
+        return StepResult(step.id, step.title, step.meaning, parts, notice)
+
+    def close(self) -> tuple[Status, str] | None:
+        """End the process that steps share, if there is one; return what its end tells."""
+        if self._shared is None:
+            return None
+        connection, self._shared = self._shared[1], None
+        self._before = connection
+        return self.process.done(connection)
+
+    def _part(self, call: Call, shared: str) -> Part:
+        part = self._attempted(call, shared)
+        if part.status not in ("passed", "warning"):
+            self._waits[call.id] = part.waits_for or call.function
+        return part
+
+    def _attempted(self, call: Call, shared: str) -> Part:
+        base = Part(call.id, call.code, call.function, "passed")
+        missing = [self._waits.get(need, need) for need in call.needs if need not in self.known]
+        if first := next(iter(missing), self._ended.get(shared)):
+            return replace(base, status="blocked", message=f"waits for {first}", waits_for=first)
+        try:
+            connection = self._opened(shared)
+        except LoadFailed as failed:  # where it had to be loaded again
+            return replace(base, status="crashed", message=failed.problem.message)
+        noted = len(connection.notes.warnings), len(connection.notes.printed), len(connection.changed)
+        part = self._called(base, call, connection)
+        ended = None if shared and connection.failure is None else self.close()
+        if connection.failure is not None and shared:
+            self._ended[shared] = call.function
+        part = _with_end(_with_changes(part, connection, noted[2], self._place(call.function)), ended)
+        return replace(part, notes=_notes(connection, *noted[:2]))
+
+    def _opened(self, shared: str) -> Connection:
+        if self._shared is None:
+            before, self._before = self._before, None
+            if self.process.fork or before is None or before.failure is not None:
+                opened = self.process.open(self._ends_at)
+            else:
+                opened = self.process.follow(before, self._ends_at)
+            self._shared = shared, opened
+        return self._shared[1]
+
+    def _called(self, base: Part, call: Call, connection: Connection) -> Part:
+        """Run one call; what it gives becomes known, what goes wrong in the learner's code becomes a message."""
+        learner = RemoteModule(connection, self.process.job.label, public_names(self.stage))
+        place = self._place(call.function)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the learner's own come with the notes
+                reading = call.run(learner, copied_value(self.known))
+        except WorkerFailed as failure:
+            return replace(base, status=failure.status, message=str(failure), where=place)
+        except (Unfit, Unusable) as error:
+            return replace(base, status="failed", message=str(error)[:TEXT_LIMIT], where=place)
+        except MissingName as error:
+            return replace(base, status="failed", message=str(error))
+        except Exception as error:  # a learner's own carries its frames; any other is a fault of the grader
+            if not hasattr(error, "learner_frames"):
+                raise
+            return self._raised(base, error, error.learner_frames)
+        self.known.update(reading.values)
+        return _read(base, reading, place)
+
+    def _raised(self, base: Part, error: Exception, frames: list[Frame]) -> Part:
+        where = Where(self.process.job.label, frames[-1].line) if frames else self._place(base.function)
+        if isinstance(error, NotImplementedError) and frames:
+            return self._not_written(replace(base, where=where), frames[-1].function.removesuffix(".__init__"))
+        shown = getattr(error, "learner_type", type(error).__name__)
+        told = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
+        if isinstance(error, MemoryError):
+            told = too_much(str(error), self.stage.limits.memory_mb)
+        if frames:
+            told += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
+        status: PartStatus = "over_limit" if isinstance(error, MemoryError) else "failed"
+        return replace(base, status=status, message=told[:TEXT_LIMIT], where=where)
+
+    def _not_written(self, base: Part, missing: str) -> Part:
+        self.unwritten.add(missing)
+        own = missing.partition(".")[0] == base.function.partition(".")[0]
+        if own:
+            return replace(base, status="not_started", message=f"{missing} is not written yet", waits_for=missing)
+        return replace(base, status="blocked", message=f"waits for {missing}", waits_for=missing)
+
+    def _place(self, function: str) -> Where | None:
+        line = self._lines.get(function)
+        return None if line is None else Where(self.process.job.label, line)
+
+    def _line(self, number: int) -> str:
+        lines = self.process.job.source.decode("utf-8", "replace").splitlines()
+        return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
+
+
+def _read(base: Part, reading: Reading, place: Where | None) -> Part:
+    code = reading.code or base.code
+    found = replace(base, code=code, shape=reading.shape, axes=reading.axes, facts=reading.facts)
+    return replace(found, status="warning", message="\n".join(reading.wrong), where=place) if reading.wrong else found
+
+
+def _with_changes(part: Part, connection: Connection, before: int, place: Where | None) -> Part:
+    """Say so where a call that went well otherwise changed what it was given."""
+    if part.status != "passed" or len(connection.changed) == before:
+        return part
+    told = f"{connection.changed[-1]} changed an argument in place; it is meant to leave it as it was"
+    return replace(part, status="warning", message=told, where=place)
+
+
+def _with_end(part: Part, ended: tuple[Status, str] | None) -> Part:
+    """Say why a process ended, where it ended in the middle of a call and its end tells."""
+    if part.status != "crashed" or ended is None:
+        return part
+    return replace(part, status=ended[0], message=f"{part.message}: {ended[1]}")
+
+
+def _notes(connection: Connection, warned: int, printed: int) -> tuple[str, ...]:
+    """Return what was printed and warned about since."""
+    text = connection.notes.printed[printed:].strip()
+    notes = [f"printed: {text}"] if text else []
+    fresh = dict.fromkeys(connection.notes.warnings[warned:])
+    return (*notes, *(f"{name}: {text} (line {line})" for name, text, line in list(fresh)[:3]))
+
+
+RECORDS = records(vars(model).values(), [Problem, Where])
 
 
 def explore(

@@ -11,7 +11,7 @@ from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
 from grader.submission import Snapshot
 from grader.submission.earlier import Lending, used_modules
-from grader.submission.used import UsedModule
+from grader.submission.snapshot import UsedModule
 
 
 def known_modules(book: Gradebook, policy: Policy, stage: Stage, student: str, now: datetime) -> tuple[UsedModule, ...]:

@@ -20,11 +20,11 @@ from grader.errors import GraderError, GraderFault, StageWaits
 from grader.gradebook.pool.crowding import Crowding
 from grader.gradebook.records import Attempt, Key
 from grader.judging.grading import Grader, Options
-from grader.progress.grading import waiting
+from grader.progress.workspace import waiting
 from grader.report.document import verdict_document
 from grader.report.feedback import known_names, lower, shown
 from grader.submission import Snapshot
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import Run, Verdict, decide
 
 DIGEST = 12  # characters of a stage's digest in a course version

@@ -18,11 +18,11 @@ from grader.course.answers import (
     reference_source,
     stub_source,
 )
-from grader.course.data import data_files
+from grader.course.bundle import Content
+from grader.course.provided import data_files
 from grader.course.sealed import public_only
-from grader.course.sealed.bundle import Content
 from grader.course.stage import Stage
-from grader.garbage import uncollected
+from grader.process import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class Ahead:
 
     def read(self) -> None:
         """Import what explains, and read the answers."""
-        import grader.diagnosis.explain
+        import grader.diagnosis.causes
         import grader.diagnosis.explanation  # noqa: F401
         from grader.judging import content
 

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import msgpack
 
 from grader import children
-from grader.course.contract import NO_CONTRACT
 from grader.course.manifest import load_course
-from grader.course.stage import Course, Limits, Stage
+from grader.course.stage import NO_CONTRACT, Course, Limits, Stage
 from grader.errors import GraderFault
 from grader.isolation import tiers
 from grader.judging import bounds

@@ -13,13 +13,14 @@ from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderError
-from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.judging.content import Ahead
+from grader.process import uncollected
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source, plain_text, refused_rows, told_of
-from grader.submission.source.reaching import reaches
+from grader.submission.parsing import Problem
+from grader.submission.reading import told_of
+from grader.submission.source import check_source, plain_text, reaches, refused_rows
 from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 
 from grader.course.stage import Stage
 from grader.criterion import ROBUSTNESS
-from grader.diagnosis import arguments, calls
+from grader.diagnosis import calls
 from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.diagnosis.replay import Replay, usable
 from grader.errors import IsolationRefused
@@ -27,8 +27,7 @@ from grader.sandbox.connection import Connection, MissingName, RemoteModule, Req
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed, deeper
 from grader.sandbox.process import Job, LearnerProcess, LoadFailed
 from grader.sandbox.record import Frame, Record
-from grader.submission.source import plain_text
-from grader.submission.source.reaching import reaches
+from grader.submission.source import plain_text, reaches
 
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.answers import Answers
@@ -245,7 +244,7 @@ class Assessor:
         if self._made is None:
             return outcomes
         try:
-            from grader.diagnosis.explain import settled
+            from grader.diagnosis.causes import settled
 
             return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked, pool)]
         except Exception as error:
@@ -263,7 +262,7 @@ class Assessor:
         if connection is None or not attempt.changed():
             return "passed", ""
         reference = self.answers.reference if self.answers is not None else None
-        return "failed", arguments.changed(connection.records, reference)
+        return "failed", calls.changed_argument(connection.records, reference)
 
     def _judged(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
         """Return status and message of a test that the reference passes."""
@@ -302,7 +301,7 @@ class Assessor:
             return describe(replace(difference, axes=axes))
         if attempt.connection is not None and self.answers is not None:
             actual, reference = getattr(error, "actual", None), self.answers.reference
-            text = arguments.named(text, actual, attempt.connection.records, reference)
+            text = calls.with_parameter(text, actual, attempt.connection.records, reference)
         text = name_axes(text, axes) if axes else text
         return text[:TEXT_LIMIT] or "the test's assertion does not hold"
 
@@ -340,7 +339,7 @@ class Assessor:
         said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         message = getattr(error, "learner_type", type(error).__name__) + (f": {said}" if said else "")
         if isinstance(error, MemoryError):
-            from grader.diagnosis.exceptions.memory import too_much
+            from grader.diagnosis.exceptions.help import too_much
 
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):

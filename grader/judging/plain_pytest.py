@@ -7,10 +7,11 @@ from functools import cache, partial
 from pathlib import Path
 
 from grader.course.answers import reference_source, stub_source
-from grader.course.data import data_beside, named
 from grader.course.import_guard import GUARD, STAGES, Sources, forget
-from grader.course.manifest import find_course_root, load_course, load_stage
+from grader.course.manifest import load_course, load_stage
+from grader.course.provided import data_beside, named
 from grader.course.sealed import wanted_key
+from grader.course.settings import find_course_root
 from grader.course.stage import Stage
 from grader.errors import CourseError, SealError, SubmissionError
 from grader.submission import Snapshot, take

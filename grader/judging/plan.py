@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from grader.course.answers import reference_source
-from grader.course.data import named
+from grader.course.provided import named
 from grader.course.stage import Stage, public_names
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers

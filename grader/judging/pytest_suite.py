@@ -21,8 +21,8 @@ from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public wa
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
+from grader.course.provided import serving_stage
 from grader.course.stage import STAGES, Stage
-from grader.course.uses import serving_stage
 from grader.judging import plugin
 from grader.judging.content import TestFiles
 from grader.outcome import KINDS, Kind, Outcome

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 import pytest
 
-from grader.course.data import named
+from grader.course.provided import named
 from grader.course.stage import public_names
 from grader.judging import bounds, plugin
 from grader.judging.pytest_suite import Suite, criterion_of, name_of
@@ -308,6 +308,8 @@ class TestRunner:
         channel = RecordedChannel(answers)
         self._provider.open = partial(self._process.over, channel, self._ends_at)
         attempt = self._attempted(place, following)
+        if attempt.connection is not None:
+            attempt.connection.end()
         return Ran(place, following, None if channel.strayed else attempt, None, answers)
 
     def _run_live(self, places: Sequence[int]) -> Iterator[Ran]:

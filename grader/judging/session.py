@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.course.stage import Stage, public_names
+from grader.diagnosis.calls import definition_lines
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.workers import Worker, Workers
 from grader.judging import bounds
@@ -34,8 +35,8 @@ from grader.outcome import Diagnosis, Outcome
 from grader.sandbox.connection import STEPS, Connection, RemoteModule, RequestLog
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
+from grader.submission.loops import Loop, Loops, Span
 from grader.submission.source import plain_text
-from grader.submission.source.loops import Loop, Loops, Span
 
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.pool import Pool
@@ -82,17 +83,22 @@ class LongLoops:
         return not names.isdisjoint(self._stage.criterion(outcome.criterion).functions)
 
     def explained(self) -> Iterator[Outcome]:
-        """Yield the outcomes of the tests whose loop can be named, with it as their cause."""
+        """Yield the outcomes of the tests whose loop can be named, with it as their cause: each loop once.
+
+        Of calls that were in one loop, that of the function which holds it is told.
+        """
         text = plain_text(self._process.job.source) if self._hung else None
         if text is None:
             return
-        loops = Loops(text)
+        loops, found = Loops(text), dict[int, tuple[Loop, Hung]]()
         for each in self._hung.values():
             if time.monotonic() >= self._task.ends_at:
-                return
+                break
             loop = loops.of(self._spans(each))
-            if loop is not None:
-                yield self._with(loop, each)
+            if loop is not None and (loop.line not in found or each.label == self._holder(loop.line)):
+                found[loop.line] = loop, each
+        for loop, each in found.values():
+            yield self._with(loop, each)
 
     def _spans(self, hung: Hung) -> tuple[Span, ...]:
         """Make the call once more, and return which lines ran at the end of its budget; none where steps are left."""
@@ -110,10 +116,16 @@ class LongLoops:
 
     def _with(self, loop: Loop, hung: Hung) -> Outcome:
         said = f"{hung.label} was still in the loop of line {loop.line} after {STEPS:,} steps: `{loop.header}`."
-        cause = Diagnosis(
-            LONG_LOOP, hung.outcome.criterion, said, loop.advice, function=hung.label, line=loop.line
-        )  # fmt: skip
+        holder = self._holder(loop.line)
+        own = self._stage.criterion_of(holder)
+        criterion = own.id if own is not None else hung.outcome.criterion
+        cause = Diagnosis(LONG_LOOP, criterion, said, loop.advice, function=holder or hung.label, line=loop.line)
         return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))
+
+    def _holder(self, line: int) -> str:
+        """Return the function that a line of the module stands in."""
+        begun = {at: name for name, at in definition_lines(self._process.job.source).items() if at <= line}
+        return begun[max(begun)] if begun else ""
 
 
 NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line

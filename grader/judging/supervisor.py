@@ -32,7 +32,7 @@ from grader.judging.task import (
     unpacked,
 )
 from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
 OnTest = Callable[[Outcome], None]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgpack
 
 from grader.outcome import Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 if TYPE_CHECKING:
     from grader.diagnosis.answers import Answers

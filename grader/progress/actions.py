@@ -1,22 +1,34 @@
-"""What the commands do: they decide, grade and record, but print nothing."""
+"""Actions of the commands: name a stage, check, start, reset, show a solution. They record, and print nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grader import __version__
+from grader.atomic import write_atomically
 from grader.course import sealed
 from grader.course.provenance import made_here
-from grader.course.stage import Stage
-from grader.errors import NotHandedIn, ProgressError, SubmissionError
+from grader.course.sealed import public_only
+from grader.course.stage import Course, Stage
+from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UnknownStage, UsageError
 from grader.progress import last_check
-from grader.progress.grading import graded, no_run, passed_beside
-from grader.progress.locked import locked_by, locked_error
-from grader.progress.state import state_of
-from grader.progress.workspace import GradingRequest, Workspace
+from grader.progress.last_check import LastCheck
+from grader.progress.state import current, state_of
+from grader.progress.store import backup
+from grader.progress.workspace import (
+    GradingRequest,
+    Workspace,
+    equipped,
+    graded,
+    locked_by,
+    locked_error,
+    no_run,
+    passed_beside,
+)
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
@@ -152,9 +164,147 @@ def _recorded(
 
 def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> Verdict:
     """Return the verdict of a stage whose module cannot be accepted."""
-    from grader.submission.source import Problem
+    from grader.submission.parsing import Problem
     from grader.verdict import decide
 
     absent = isinstance(error, NotHandedIn)
     problem = Problem("missing", error.message, None, error.hint, absent)
     return decide(stage, (), (), no_run(stage, request), problem=problem)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The ids that are skipped now, and the stage that the learner is at: another one where the wanted has passed."""
+
+    skipped: tuple[str, ...]
+    here: Stage | None
+
+
+def start(workspace: Workspace, stage: Stage) -> Start:
+    """Make a stage the current one, and say what that has led to; what is passed stays passed.
+
+    Only stages before it, and those that it waits for, are skipped: from it on, what was skipped earlier is open again.
+    """
+    progress = workspace.store.read()
+    before = {each.id for each in workspace.course.stages if each.number < stage.number} | _needed(
+        workspace.course, stage
+    )
+    skipped = [each.id for each in workspace.course.stages if each.id in before and each.id not in progress.passed]
+    for each in workspace.course.stages:
+        if each.id in progress.skipped and each.id not in before:
+            workspace.store.forget(each.id)
+    workspace.store.record_skip(skipped)
+    progress = workspace.store.record_last(stage.id)
+    return Start(tuple(skipped), current(workspace.course, progress))
+
+
+def reset(workspace: Workspace, stage: Stage) -> Path | None:
+    """Put the stub in place of the learner's module; return where the old file is kept, None if nothing was lost."""
+    stub = stub_text(stage)
+    path = stage.module_path
+    kept = None if is_stub(stage) else backup(workspace.course.root, path, datetime.now(UTC))
+    write_atomically(path, stub, ProgressError)
+    workspace.store.forget(stage.id)
+    return kept
+
+
+def solution(workspace: Workspace, stage: Stage) -> str:
+    """Return the reference solution of a stage that the learner has passed; StageLocked before that."""
+    from grader.course.answers import reference_source
+
+    if public_only(stage):
+        return reference_source(stage)  # says that it is sealed, which no pass could change
+    if stage.id not in workspace.store.read().passed:
+        more = (
+            f"`grader hint {stage.id}` helps one step further. After the last hint of a row "
+            f"`grader solution {stage.id} ROW --give-up` shows its function alone."
+        )
+        raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
+    return reference_source(stage)
+
+
+def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check of a stage found, if the module is still the same; else None."""
+    try:
+        snapshot = take(stage, None, workspace.course.root)
+    except SubmissionError:
+        return None
+    snapshot = equipped(workspace.course, workspace.store, stage, snapshot, None, {})
+    return last_check.recall(workspace.store.folder, stage, snapshot.whole, __version__)
+
+
+def checked(workspace: Workspace, stage: Stage, row: str | None = None) -> LastCheck:
+    """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded.
+
+    row is the row that somebody wants to read: where the last check had only a small share of trials for its cause, it
+    is looked for anew.
+    """
+    known = last_checked(workspace, stage)
+    if known is not None and (row is None or stage.feedback != "full" or known.is_searched(row)):
+        return known
+    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest(row=row))
+    if verdict.problem is not None:
+        hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
+        raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
+    last_check.remember(workspace.store.folder, stage, verdict, row)
+    return last_check.of(verdict, stage)
+
+
+def _needed(course: Course, stage: Stage) -> set[str]:
+    """Return the ids of all stages that a stage builds on, however far away."""
+    found: set[str] = set()
+    queue = list(stage.requires)
+    while queue:
+        if (each := queue.pop()) not in found:
+            found.add(each)
+            queue += course.find(each).requires
+    return found
+
+
+def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> tuple[Stage, str | None]:
+    """Return the stage of a name and the row asked for; a name that is no stage may be a row of where one is.
+
+    Raises UnknownStage where it is neither.
+    """
+    try:
+        return stage_or_current(workspace, stage), row
+    except UnknownStage:
+        here = stage_here(workspace)
+        if stage is None or row is not None or here is None or not here.meant(stage):
+            raise
+        return here, stage
+
+
+def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
+    """Return the stage of that name or, without one, the one to work on; UsageError where no stage is left.
+
+    That is the stage in whose folder the learner is, and elsewhere the first that is open.
+    """
+    if name is not None:
+        return workspace.course.find(name)
+    stage = stage_here(workspace)
+    if stage is None:
+        first = workspace.course.stages[0].id
+        raise UsageError("no stage is left to work on: each is passed or skipped", f"Name one: `grader check {first}`.")
+    return stage
+
+
+def stage_or_last(workspace: Workspace, name: str | None) -> Stage:
+    """Return the stage of that name; without one that in whose folder the learner is, or the last that has passed.
+
+    UsageError where none has.
+    """
+    if name is not None:
+        return workspace.course.find(name)
+    passed = workspace.store.read().passed
+    stage = workspace.within or next((each for each in reversed(workspace.course.stages) if each.id in passed), None)
+    if stage is None:
+        raise UsageError(
+            "no stage has passed yet, and none was named", "A solution is shown once its stage has passed."
+        )
+    return stage
+
+
+def stage_here(workspace: Workspace) -> Stage | None:
+    """Return the stage in whose folder the learner is, elsewhere the first that is open; None where none is left."""
+    return workspace.within or current(workspace.course, workspace.store.read())

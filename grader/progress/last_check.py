@@ -17,7 +17,7 @@ from grader.atomic import write_atomically
 from grader.course.stage import Stage
 from grader.criterion import BESIDE_VALUES, Counts, KindCount, Passes, redecided
 from grader.errors import ProgressError
-from grader.kinds import KINDS, Kind, Status
+from grader.outcome import KINDS, Kind, Status
 
 if TYPE_CHECKING:
     from grader.verdict import CriterionResult, Failure, Verdict

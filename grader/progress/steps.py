@@ -1,4 +1,4 @@
-"""The steps of a stage's README: parts that each end with what to write now, and the rows that turn green with it.
+"""The README of a stage as a learner reads it, and its steps: parts that each end with what to write now.
 
 A step is a section headed `### Step 4: cut and join`, with a sentence that names its functions and the command that
 checks them, and the rows as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the page
@@ -11,10 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.course.stage import Criterion, Stage
+from grader import __version__
+from grader.course.stage import STAGES, Course, Criterion, Stage
 from grader.course.table import near
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
+from grader.progress import last_check
+from grader.progress.last_check import LastCheck
+from grader.progress.workspace import Workspace
 
 _HEADING = re.compile(r"(#{1,6}) +(.+?) *#* *$")
 _STEP = re.compile(r"#{2,4} +Step +(\d+): *(.+?) *$")
@@ -233,3 +238,71 @@ def _functions(stage: Stage, row: str) -> tuple[str, ...]:
 
 def _is_named(name: str, code: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", code) is not None
+
+
+_PICTURE_OR_CODE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)[^`\n]*(?P=ticks)"
+    r"|!\[(?P<markdown>[^]]*)\]\([^)\n]*\)"
+    r"""|(?:<picture>\s*(?:<source\b[^>]*>\s*)*)?<img\b[^>]*?\balt="(?P<html>[^"]*)"[^>]*>(?:\s*</picture>)?""",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def readme(stage: Stage) -> str:
+    """Return the text of a stage's README, with what each picture shows in its place."""
+    return _page(stage.readme_path, stage.name)
+
+
+def other_page(course: Course, name: str) -> str:
+    """Return the text of the README in a folder beside the stages; empty where a stage is meant, or nothing."""
+    path = course.root / STAGES / name / "README.md"
+    known = {stage.name for stage in course.stages}
+    return _page(path, name) if name.isidentifier() and name not in known and path.is_file() else ""
+
+
+def _page(path: Path, folder: str) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{STAGES}/{folder}/README.md cannot be read: {error}") from error
+    return _PICTURE_OR_CODE.sub(_told, text)
+
+
+def part(stage: Stage, name: str) -> str:
+    """Return the step of a README that a number, a row or a function means, as a page; UsageError where none is.
+
+    A README that is not divided into steps is returned whole for any of its rows.
+    """
+    text = readme(stage)
+    steps = steps_of(stage, text)
+    return "\n".join(shown(stage, steps, step, name) for step in asked(stage, steps, name)) or text
+
+
+def _told(found: re.Match[str]) -> str:
+    """Return a picture as one line of text, and code as it is."""
+    told = found["markdown"] if found["markdown"] is not None else found["html"]
+    return found[0] if told is None else f"Picture: {' '.join(told.split())}"
+
+
+def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Return the row to work on, as the last check left it, of whatever text: the first one before any check.
+
+    None where every row passed.
+    """
+    found = last_seen(workspace, stage)
+    if found is None:
+        return None if stage.id in workspace.store.read().passed else stage.criteria[0]
+    return stage.criterion(found.open[0].id) if found.open else None
+
+
+def next_step(workspace: Workspace, stage: Stage) -> Step | None:
+    """Return the step of the row to work on; None where every row passed, or where the page has no such step."""
+    row = next_row(workspace, stage)
+    if row is None or not stage.readme_path.is_file():
+        return None
+    return next((step for step in steps_of(stage, readme(stage)) if row.id in step.rows), None)
+
+
+def last_seen(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check of a stage found, of whatever text."""
+    return last_check.recall(workspace.store.folder, stage, None, __version__)

@@ -1,4 +1,4 @@
-"""A verdict as a JSON document of a published shape (verdict.schema.json): what scripts and other reporters read."""
+"""JSON documents of published shapes (schemas/): a verdict, and what is shown of a reference."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from grader.report.escape import obeyed
 
-if TYPE_CHECKING:  # `grader status` only dumps
+if TYPE_CHECKING:
+    from grader.course.stage import Stage
     from grader.criterion import Counts
     from grader.outcome import Gradient, Where
-    from grader.submission.source import Problem
+    from grader.progress.comparison import Comparison, Pair, Piece
+    from grader.progress.hints import Seen
+    from grader.submission.parsing import Problem
     from grader.verdict import CriterionResult, Failure, Verdict
+
 
 Document = dict[str, Any]
 
@@ -181,3 +185,56 @@ def problem_document(problem: Problem | None) -> Document | None:
 def plain_text(text: str | None) -> str | None:
     """Replace what is half a character: JSON could spell it, but many readers refuse it."""
     return text and text.encode("utf-8", "replace").decode("utf-8")
+
+
+SCHEMA = 1
+
+
+def solution_document(found: Comparison) -> Document:
+    """Return a comparison as values that JSON has."""
+    return {
+        "schema": SCHEMA,
+        "stage": found.stage,
+        "title": found.title,
+        "file": plain_text(found.label),
+        "problem": plain_text(found.problem) or None,
+        "unmeasured": plain_text(found.unmeasured) or None,
+        "functions": [_pair(pair) for pair in found.pairs],
+    }
+
+
+def seen_document(stage: Stage, found: Seen) -> Document:
+    """Return the function of a row as values that JSON has."""
+    return {
+        "schema": SCHEMA,
+        "stage": stage.id,
+        "title": stage.title,
+        "criterion": found.criterion.id,
+        "functions": list(found.functions),
+        "helpers": list(found.helpers),
+        "text": plain_text(found.text),
+        "seen_at": found.when,
+    }
+
+
+def _pair(pair: Pair) -> Document:
+    return {
+        "name": plain_text(pair.name),
+        "same": pair.same,
+        "own": _piece(pair.own),
+        "reference": _piece(pair.reference),
+        "time": None if pair.timing is None else asdict(pair.timing),
+    }
+
+
+def _piece(piece: Piece | None) -> dict[str, Any] | None:
+    if piece is None:
+        return None
+    return {
+        "text": plain_text(piece.text),
+        "line": piece.line,
+        "lines": piece.lines,
+        "loops": piece.loops,
+        "comprehensions": piece.comprehensions,
+        "tools": [plain_text(tool) for tool in piece.tools],
+    }

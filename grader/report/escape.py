@@ -1,17 +1,19 @@
-"""What a learner wrote as text and nothing else: one way of escaping for each thing that reads a report.
+"""Text that stays text for each thing that reads a report: logs, HTML, Markdown, workflow commands, spreadsheets.
 
 A control character, a bidirectional mark and half a character are spelt out first, as in \\x1b, by layout.printable.
-Sources: the runner of GitHub Actions (ActionCommand.cs) for workflow commands, CommonMark 0.31 for Markdown, XML 1.0.
+Sources: the runner of GitHub Actions (ActionCommand.cs) for workflow commands, CommonMark 0.31 for Markdown, XML 1.0,
+OWASP's CSV Injection and RFC 4180 for CSV.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from grader.calling import typed
 from grader.report.terminal.layout import printable
+from grader.shell import typed
 
 # The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
 _LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)
@@ -113,3 +115,27 @@ def breakable(text: Any) -> Any:
     markup = text if isinstance(text, Markup) else escape(printable(str(text)))
     ends = [0, *(joint.end() for joint in _JOINT.finditer(markup)), len(markup)]
     return Markup("<wbr>").join(markup[start:end] for start, end in pairwise(ends))
+
+
+Cell = str | int | float | None
+_SIGNS = r"=+\-@＝＋－＠﹦﹢﹣﹫−"  # full-width and small forms are taken for the plain ones
+_ENDS = r"\t\n\v\f\r\x85\u2028\u2029"  # of lines, and the separator that is no mark
+_LEFT_OUT = r"\"' \xa0\u2000-\u200b\u202f\u3000\ufeff"  # quotes and blanks, which some readers remove
+_NUMBER = rf" *[+\-] *(?:[0-9]*\.?[0-9]*(?:e[+\-]?[0-9]+)?)[\])}} ]*(?=[,{_ENDS}]|\Z)"  # or the sign alone: no formula
+_FORMULA = re.compile(rf"^(?=[{_ENDS}])|(?:^|(?<=[;|{_ENDS}])|(?<=,)(?!{_NUMBER}))(?=[{_LEFT_OUT}]*[{_SIGNS}])")
+
+
+def csv_text(lines: Iterable[Sequence[Cell]]) -> str:
+    r"""Return lines of cells as CSV; None and an empty text are an empty cell.
+
+    >>> csv_text([("ada", "x;=1+1", 2.5, None)])
+    '"ada","x;\'=1+1",2.5,\r\n'
+    """
+    return "".join(",".join(map(_written, line)) + "\r\n" for line in lines)
+
+
+def _written(cell: Cell) -> str:
+    if not isinstance(cell, str):
+        return "" if cell is None else str(cell)
+    text = _FORMULA.sub("'", cell).replace('"', '""')
+    return f'"{text}"' if text else ""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from grader.course.stage import FEEDBACK, Feedback, Stage
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import SOURCE, CriterionResult, Failure, Verdict
 
 HELD_BACK = "A hidden test does not pass; what it calls and what came back are not shown."

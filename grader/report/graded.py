@@ -1,4 +1,4 @@
-"""What every format reads: the verdicts of a run, and in plain words what is told of each row and of the whole."""
+"""The verdicts of a run as every format reads them, and in plain words what is told of each row and of the whole."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.report.terminal.checklist import (
     told,
 )
 from grader.report.terminal.layout import DETAIL_WIDTH, INDENT, Look
-from grader.report.terminal.words import reached_words, status_words, waits_words
-from grader.verdict import CriterionResult, Failure, Verdict
+from grader.report.terminal.words import status_words, waits_words
+from grader.verdict import CriterionResult, Verdict
 
 LOOK = Look(DETAIL_WIDTH)
 # Ends that say nothing about the learner's answer: what reads a report calls them errors.
@@ -33,7 +33,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReportContext:
     """Where a report is made: the environment, the time, and where in the repository a graded file lies, if it does."""
 
     now: datetime
@@ -49,11 +49,6 @@ def points(verdict: Verdict) -> int:
 def title(verdict: Verdict) -> str:
     """Return the name of a stage on one line."""
     return one_line(f"{verdict.stage} · {verdict.title}")
-
-
-def reached(verdict: Verdict) -> str:
-    """Return how many of the rows pass, in words, and how many of these are robust."""
-    return reached_words(verdict)
 
 
 def unmarked(report: Report) -> str | None:
@@ -92,9 +87,13 @@ def details(row: CriterionResult, verdict: Verdict) -> str:
     return plain("\n".join([f"{status_words(row)}.", *below]))
 
 
-def first_told(row: CriterionResult, verdict: Verdict) -> Failure | None:
-    """Return the failure that a row's report begins with."""
-    return next(iter(told(row, _style(verdict))), None)
+def said(row: CriterionResult, verdict: Verdict) -> list[str]:
+    """Return in a few lines what a row's report says first: how it did, and the failure that it begins with."""
+    lines = [f"{row.text}: {status_words(row)}"]
+    for failure in told(row, _style(verdict))[:1]:
+        lines += [failure.call, failure.message, failure.help]
+        lines += [failure.diagnosis.text] if failure.diagnosis is not None else []
+    return [line for line in lines if line]
 
 
 def place(row: CriterionResult, verdict: Verdict) -> Where | None:

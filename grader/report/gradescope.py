@@ -12,11 +12,13 @@ from typing import Any
 
 from grader.report.document import dumps, kinds_document, robustness_document
 from grader.report.escape import one_line
-from grader.report.graded import Report, Scene, details, facts, problem, reached, title, unmarked
+from grader.report.formats import Format
+from grader.report.graded import Report, ReportContext, details, facts, problem, title, unmarked
+from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
 
 
-def gradescope(report: Report, scene: Scene) -> str:
+def gradescope(report: Report, scene: ReportContext) -> str:
     """Return the document."""
     shared: dict[str, Any] = {
         "output_format": "text",
@@ -42,8 +44,11 @@ def _is_submissions(report: Report) -> bool:
 
 
 def _head(verdict: Verdict) -> str:
-    lines = [f"{title(verdict)}: {reached(verdict)}", f"seed {verdict.run.seed} · isolation {verdict.run.isolation}"]
-    return "\n".join([*lines, *filter(None, [problem(verdict)])])
+    lines = [
+        f"{title(verdict)}: {reached_words(verdict)}",
+        f"seed {verdict.run.seed} · isolation {verdict.run.isolation}",
+    ]
+    return "\n".join(filter(None, [*lines, problem(verdict)]))
 
 
 def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]:
@@ -68,3 +73,6 @@ def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]
             "kinds": kinds_document(row.counts),
         },
     }
+
+
+GRADESCOPE = Format("gradescope", gradescope, gives_marks=True)

@@ -11,15 +11,16 @@ from collections.abc import Iterator
 
 from grader.outcome import Where
 from grader.report.escape import joined, one_line
-from grader.report.graded import Report, Scene, first_told, place, problem, reached, title, unmarked
-from grader.report.terminal.words import status_words
+from grader.report.formats import Format
+from grader.report.graded import Report, ReportContext, place, problem, said, title, unmarked
+from grader.report.terminal.checklist import QUIET
+from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
 
-QUIET = ("passed", "not_started", "blocked")  # nothing is wrong on a line of these rows
 LONGEST = 500  # characters of a message
 
 
-def problems(report: Report, scene: Scene) -> str:
+def problems(report: Report, scene: ReportContext) -> str:
     """Return the lines of a run."""
     lines: list[str] = []
     if (why := unmarked(report)) is not None:
@@ -37,25 +38,19 @@ def _stage(verdict: Verdict) -> Iterator[str]:
         yield from (_row(row, verdict) for row in verdict.criteria if row.status not in QUIET)
         yield from (_row(row, verdict) for row in verdict.criteria if row.lacks_robustness)
     if verdict.criteria:
-        yield f"{title(verdict)}: {reached(verdict)}"
+        yield f"{title(verdict)}: {reached_words(verdict)}"
 
 
 def _row(row: CriterionResult, verdict: Verdict) -> str:
     """Return what the row's report says first, on the line that it names, or else on the file's first."""
-    failure = first_told(row, verdict)
-    said = [f"{row.text}: {status_words(row)}"]
-    if failure is not None:
-        said += [failure.call, failure.message, failure.help]
-        said += [failure.diagnosis.text] if failure.diagnosis is not None else []
-    where = place(row, verdict) or Where(verdict.run.label, 1)
-    return _line(
-        where,
-        "warning" if row.values_right or row.lacks_robustness else "error",
-        " · ".join(line for line in said if line),
-    )
+    severity = "warning" if row.values_right or row.lacks_robustness else "error"
+    return _line(place(row, verdict) or Where(verdict.run.label, 1), severity, " · ".join(said(row, verdict)))
 
 
 def _line(where: Where, severity: str, message: str) -> str:
     message = one_line(joined(message))
     message = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
     return f"{one_line(where.file)}:{where.line}: {severity}: {message}"
+
+
+PROBLEMS = Format("problems", problems)

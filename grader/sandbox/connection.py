@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from grader.course.contract import NO_CONTRACT, Contract
+from grader.course.stage import NO_CONTRACT, Contract
 from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
@@ -20,7 +20,7 @@ from grader.sandbox.limits import OverLimit, UsageLimits, Wait
 from grader.sandbox.proxies import Handles, RemoteValue, move
 from grader.sandbox.record import Name, Notes, Record, copied_value, line_of
 from grader.sandbox.values import Extended, Unusable, refusal
-from grader.submission.source.loops import Span
+from grader.submission.loops import Span
 
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis

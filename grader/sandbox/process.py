@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.settings import UNSAID
-from grader.course.stage import Stage
+from grader.course.stage import NO_CONTRACT, Contract, Stage
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
@@ -25,8 +24,9 @@ from grader.sandbox.exceptions import WorkerFailed, deeper_of
 from grader.sandbox.proxies import Handles
 from grader.sandbox.record import MAX_NUMBER, Name, line_of
 from grader.submission import Snapshot
-from grader.submission.source import Problem, plain_text
-from grader.submission.source.loops import Loops, Span
+from grader.submission.loops import Loops, Span
+from grader.submission.parsing import Problem
+from grader.submission.source import plain_text
 from grader.worker.confine import ALONE, COUNTED_APART, OTHERS
 from grader.worker.confine import STEPS as COUNTED
 from grader.worker.main import CONTROL, TOLD

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from grader.course.contract import NONE, Members
+from grader.course.stage import NONE, Members
 from grader.protocol import codec
 from grader.sandbox.exceptions import LEARNERS, builtin_exception
 from grader.sandbox.limits import UsageLimits

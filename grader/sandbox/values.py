@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from grader.course.contract import NONE, Members
+from grader.course.stage import NONE, Members
 from grader.outcome import Status
 from grader.protocol import codec
 

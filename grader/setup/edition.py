@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader import __version__
-from grader.course.sealed.copy import RECORD, Record, parsed_record, read_record
-from grader.course.versions import is_newer
+from grader.course.sealed import RECORD, ReleaseRecord, is_newer, parsed_record, read_record
 from grader.errors import CourseError, UsageError
 
 ARCHIVE = "self_paced.zip"
@@ -24,7 +23,7 @@ class Edition:
     wheel is the grader's own, and its hash, by their paths: its record cannot name what it lies in.
     """
 
-    record: Record
+    record: ReleaseRecord
     files: Mapping[str, bytes]
     sealed: str
     wheel: Mapping[str, bytes] = field(default_factory=dict)

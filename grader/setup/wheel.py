@@ -1,7 +1,7 @@
 """The grader's own wheel in a folder of a course, from which `uv run grader` installs it there, and from no index.
 
-An installer keeps no wheel, so it is packed again, from the files that are installed or from the sources. The same
-files give the same bytes, since uv refuses a wheel that is not the one in its lock.
+An installer keeps no wheel, so it is packed again, from the files that are installed or from the sources, with what the
+grader says of itself there. The same files give the same bytes, since uv refuses any wheel but that in its lock.
 """
 
 from __future__ import annotations
@@ -10,16 +10,105 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT
-from grader.setup import edition, installed
+from grader.course.table import read_toml
+from grader.errors import CourseError
+from grader.setup import edition
 from grader.setup.edition import ARCHIVE, packed
+
+OF_AN_EXTRA = re.compile(r"(?P<need>[^;]+?)\s*;\s*(?:\((?P<marker>.+)\) and )?extra == ['\"](?P<extra>[\w.-]+)['\"]")
+SCRIPTS = "console_scripts"
+
+
+def own_project(home: Path) -> dict[str, Any]:
+    """Return the values of the grader's pyproject.toml; home is the folder that `grader` lies in.
+
+    Where the grader was installed from a package there is none, and its metadata say the same.
+    """
+    found = _distribution(home)
+    return read_toml(home / PROJECT, PROJECT) if found is None else {"project": _described(found)}
+
+
+def licence(home: Path) -> str:
+    """Return the text of the grader's own licence; CourseError where it is missing."""
+    found = _distribution(home)
+    try:
+        text = (home / "LICENSE").read_text("utf-8") if found is None else found.read_text("licenses/LICENSE")
+    except OSError as error:
+        raise CourseError(f"{home / 'LICENSE'} cannot be read: {error.strerror}") from error
+    if text is None:
+        raise CourseError("the installed grader lacks its licence", "Install it again.")
+    return text
+
+
+def _distribution(home: Path) -> Distribution | None:
+    """Return the installed package that `grader` came with; none where it runs from its sources."""
+    own = "grader/__init__.py"
+    of_home = distributions(path=[str(home)])
+    return next((each for each in of_home if any(file.as_posix() == own for file in each.files or ())), None)
+
+
+def _described(found: Distribution) -> dict[str, Any]:
+    values = found.metadata
+    licences = values.get_all("License-Expression") or [""]
+    needs: list[str] = []
+    extras: dict[str, list[str]] = {name: [] for name in values.get_all("Provides-Extra") or ()}
+    for line in values.get_all("Requires-Dist") or ():
+        if of_extra := OF_AN_EXTRA.fullmatch(line):
+            marker = f"; {of_extra['marker']}" if of_extra["marker"] else ""
+            extras[of_extra["extra"]].append(f"{of_extra['need']}{marker}")
+        else:
+            needs.append(line)
+    points: dict[str, dict[str, str]] = {}
+    for point in found.entry_points:
+        points.setdefault(point.group, {})[point.name] = point.value
+    return {
+        "name": values["Name"],
+        "license": licences[0],
+        "requires-python": values["Requires-Python"],
+        "dependencies": needs,
+        "optional-dependencies": extras,
+        "scripts": points.pop(SCRIPTS, {}),
+        "entry-points": points,
+    }
+
+
+def metadata_text(project: dict[str, Any], version: str) -> str:
+    """Return METADATA of a wheel of the project."""
+    return "".join(f"{line}\n" for line in _metadata(project, version))
+
+
+def _metadata(project: dict[str, Any], version: str) -> Iterator[str]:
+    yield from ("Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version}")
+    if project.get("license"):
+        yield f"License-Expression: {project['license']}"
+    yield from ("License-File: LICENSE", f"Requires-Python: {project['requires-python']}")
+    yield from (f"Requires-Dist: {need}" for need in project["dependencies"])
+    for extra, needs in project.get("optional-dependencies", {}).items():
+        yield f"Provides-Extra: {extra}"
+        for need in needs:
+            name, _, marker = need.partition(";")
+            condition = f"({marker.strip()}) and extra" if marker else "extra"
+            yield f"Requires-Dist: {name.strip()}; {condition} == '{extra}'"
+
+
+def entry_points_text(project: dict[str, Any]) -> str:
+    """Return entry_points.txt of a wheel of the project."""
+    groups = {SCRIPTS: project.get("scripts", {}), **project.get("entry-points", {})}
+    sections = (
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+        for group, points in groups.items()
+        if points
+    )
+    return "\n".join(sections)
+
 
 WHEELS = ".grader/wheels"
 GRADER = Path(__file__).resolve().parents[1]
@@ -73,14 +162,14 @@ def shipped() -> edition.Edition:
 def wheel_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return a wheel of these files of the grader, and its SHA-256 beside it, by their paths in a folder."""
     home = GRADER.parent
-    project = installed.project(home)["project"]
+    project = own_project(home)["project"]
     about = f"{_stem(project['name'])}.dist-info"
     files = {
         **files,
-        f"{about}/METADATA": installed.metadata_text(project, __version__).encode(),
+        f"{about}/METADATA": metadata_text(project, __version__).encode(),
         f"{about}/WHEEL": ABOUT.encode(),
-        f"{about}/entry_points.txt": installed.entry_points_text(project).encode(),
-        f"{about}/licenses/LICENSE": installed.licence(home).encode(),
+        f"{about}/entry_points.txt": entry_points_text(project).encode(),
+        f"{about}/licenses/LICENSE": licence(home).encode(),
     }
     record = f"{about}/RECORD"
     data = packed({**files, record: _record(files, record).encode()}, compressed=False)

@@ -11,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
-from grader.extras import installs
+from grader.errors import UsageError, installs
 from grader.report.escape import breakable
 from grader.report.terminal.layout import printable
 from grader.similarity.compare import Comparison, Pair, Text

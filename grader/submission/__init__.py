@@ -1,7 +1,7 @@
-"""What was handed in, as data: the module of one stage, read once, bounded, and never followed through a link.
+"""Reads what was handed in, as data: the module of one stage, read once, bounded, and never followed through a link.
 
-Every room from `remote` on may import it; it imports `course`. Begin with `snapshot.py`; what a module's text alone
-tells is in `source/`.
+Every room from `protocol` on may import it; it imports `course`. Begin with `snapshot.py`; `source.py` has what a
+module's text alone tells.
 """
 
 from __future__ import annotations

@@ -14,11 +14,10 @@ from datetime import UTC, datetime, tzinfo
 
 from grader.course import sealed
 from grader.course.answers import reference_source
+from grader.course.provided import given_text
 from grader.course.stage import Stage
-from grader.course.uses import given_text
 from grader.errors import Lacking, SealError, StageWaits
-from grader.submission.snapshot import Snapshot
-from grader.submission.used import Source, Use, UsedModule
+from grader.submission.snapshot import Snapshot, Source, Use, UsedModule
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # the moment from which on what is always lent is lent
 

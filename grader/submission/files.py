@@ -1,15 +1,113 @@
-"""Reading one regular file, of a bounded size, without ever following a link below the folder that was named."""
+"""Names, byte budgets and bounded reading of files, without following a link below the folder that was named."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
-from grader.submission.names import printable
+
+SHOWN = 160
+ZIP = (".zip",)
+TAR = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+NOTEBOOK = ".ipynb"
+
+
+def is_archive(name: str) -> bool:
+    """Say whether a name is that of an archive that is read."""
+    return name.lower().endswith((*ZIP, *TAR))
+
+
+def printable(text: str) -> str:
+    """A file name as a terminal can show it: no control characters, no undecodable bytes."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def shown(text: str) -> str:
+    """As printable, and cut where it is long."""
+    return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…")
+
+
+def folded(parts: Iterable[str]) -> tuple[str, ...]:
+    """A path as a file system takes it that knows no case, and no two ways to write an accent."""
+    return tuple(unicodedata.normalize("NFC", unicodedata.normalize("NFC", part).casefold()) for part in parts)
+
+
+def places(stage: Stage) -> tuple[tuple[str, ...], ...]:
+    """Where the module of a stage may lie, below a folder, an archive or a revision; the first that is there counts."""
+    return ("stages", stage.name, stage.module), (stage.module,)
+
+
+def is_renamed(name: str, module: str) -> bool:
+    """Say whether a name is a module's as uploads and downloads change it: lovelaceada_1_numbers-1.py.
+
+    A learning platform puts names and numbers before it, the last a number; whoever has the name already, a number
+    behind it. What else ends alike is another module: my_numbers.py.
+    """
+    stem = re.escape(module.removesuffix(".py"))
+    return re.fullmatch(rf"(.*[0-9][_-])?{stem}([_-][0-9]{{1,3}}| ?\([0-9]{{1,3}}\))?\.py", name, re.DOTALL) is not None
+
+
+def several(label: str, paths: Sequence[str]) -> SubmissionError:
+    """The error where it cannot be told which of several files is the module."""
+    some = ", ".join(shown(path) for path in paths[:3])
+    what = f"{label} holds {len(paths)} files that could be the module: {some}"
+    return SubmissionError(what, "Hand in one module, or an archive with it at the top.")
+
+
+def expected(stage: Stage) -> str:
+    """The same in words."""
+    return " or ".join("/".join(parts) for parts in places(stage))
+
+
+def suggestion(names: Iterable[str]) -> str | None:
+    """Python files that are there instead, since a misspelt name is the likeliest mistake."""
+    found = sorted(shown(name) for name in names if name.endswith(".py"))
+    return f"Python files in it: {', '.join(found[:5])}" if found else None
+
+
+MAX_TOTAL = 128 << 20  # bytes that an archive may become, and of objects that are read of a repository
+MAX_NAMES = 16 << 20  # bytes that the names of a repository's revisions take on a disk
+MAX_RATIO = 200  # bytes that one byte of an archive may become
+ALWAYS = 8 << 20  # bytes that any archive may become, however small it is
+BLOCK = 4096  # bytes that the smallest file and the smallest folder take on a disk
+
+
+class ByteBudget:
+    """Counts bytes before they are made; what is said begins with label and what it does."""
+
+    def __init__(self, label: str, limit: int, does: str = "unpacks to", hint: str | None = None) -> None:
+        self.left = limit
+        self._over = f"{label} {does} more than {limit:,} bytes"
+        self._hint = hint
+
+    def spend(self, count: int) -> None:
+        """Take so many bytes from what is left; SubmissionError where that is too little."""
+        self.left -= count
+        if self.left < 0:
+            raise SubmissionError(self._over, self._hint)
+
+    def spend_file(self, size: int, folders: int = 0) -> None:
+        """Take what a file of that size takes on a disk, and so many folders that are made for it."""
+        self.spend(-(-max(size, 1) // BLOCK) * BLOCK + folders * BLOCK)
+
+
+class ArchiveBudget(ByteBudget):
+    """Counts the bytes that an archive of a size becomes; a small one may become but a multiple of itself."""
+
+    def __init__(self, label: str, size: int) -> None:
+        most = max(ALWAYS, MAX_RATIO * size)
+        super().__init__(label, min(MAX_TOTAL, most), hint="Hand in the module alone.")
+        if most < MAX_TOTAL:
+            self._over = f"{label} unpacks to more than {MAX_RATIO} times its size"
+            self._hint = "Create the archive again."
+
 
 MAX_BYTES = 1 << 20  # of a module
 

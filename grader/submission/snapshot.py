@@ -1,22 +1,78 @@
-"""From what someone handed in to the bytes of one stage's module."""
+"""The bytes of one stage's module, read from what someone handed in, and the modules of earlier stages with it."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission import files
-from grader.submission.names import NOTEBOOK, TAR, ZIP, is_archive, is_renamed, places, printable, several, shown
-from grader.submission.used import UsedModule, whole_digest
+from grader.submission.files import NOTEBOOK, TAR, ZIP, is_archive, is_renamed, places, printable, several, shown
 
 if TYPE_CHECKING:
-    from grader.submission.containers import Found
-    from grader.submission.tree import Tree
+    from grader.submission.containers import FoundModule, Tree
+
+
+Source = Literal["own", "reference", "given"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+MOST = 1000  # uses in a document
+_STAGE, _DIGEST = re.compile(r"s[0-9]{2,}"), re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Use:
+    """A stage whose module a submission builds on, whose text that was, and the text's SHA-256."""
+
+    stage: str
+    source: Source
+    digest: str
+
+
+@dataclass(frozen=True)
+class UsedModule:
+    """The text of a module that a submission may import by name; label is what messages call its file.
+
+    withheld says that it is a reference which whoever handed the submission in is not to read in a report.
+    """
+
+    use: Use
+    name: str
+    label: str
+    text: bytes
+    withheld: bool = False
+
+
+def uses_in(found: object) -> tuple[Use, ...] | None:
+    """Return the uses in a document, which somebody else may have written; None where it has another form."""
+    if not isinstance(found, list) or len(found) > MOST:
+        return None
+    uses: list[Use] = []
+    for each in found:
+        match each:
+            case {"stage": str(stage), "source": str(source), "digest": str(digest), **more} if (
+                not more and _STAGE.fullmatch(stage) and source in SOURCES and _DIGEST.fullmatch(digest)
+            ):
+                uses.append(Use(stage, next(known for known in SOURCES if known == source), digest))
+            case _:
+                return None
+    return tuple(uses)
+
+
+def whole_digest(digest: str, uses: Iterable[Use]) -> str:
+    """Return the digest of a module together with all that it was graded with; of a module alone it is the module's.
+
+    digest is the SHA-256 of the module's text.
+    """
+    found = [[use.stage, use.source, use.digest] for use in uses]
+    return hashlib.sha256(json.dumps([digest, found]).encode()).hexdigest() if found else digest
+
 
 MAX_ARCHIVE_BYTES = 64 << 20
 
@@ -61,9 +117,9 @@ def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     if path is None:
         hint = f"{_misnamed(stage)}`grader reset {stage.id}` puts the stage's stub there."
         return _from_file(stage, course_root, places(stage)[0], course_root, hint)
-    from grader.submission import revision  # the course's own module, which is the common case, needs none of it
+    from grader.submission import git  # the course's own module, which is the common case, needs none of it
 
-    if (found := revision.split(path)) is not None:
+    if (found := git.split(path)) is not None:
         return _from_revision(stage, *found, course_root)
     hint = f"Give a course, a folder with {stage.module}, a zip or tar archive, repo@revision, or a Python file."
     if _is_archive(path):
@@ -80,7 +136,7 @@ def take_misnamed(stage: Stage, path: Path, course_root: Path) -> Snapshot | Non
 
     A name such as hw3.py, Numbers.py, numbers.py.txt or hw3.ipynb; None where there is none, or no telling which.
     """
-    from grader.submission import containers, notebook
+    from grader.submission import containers
 
     label = _label(path, course_root)
     if path.is_dir():
@@ -89,7 +145,7 @@ def take_misnamed(stage: Stage, path: Path, course_root: Path) -> Snapshot | Non
         data = files.read(path.parent, (path.name,), label, "", MAX_ARCHIVE_BYTES)
         found = containers.misnamed_in(stage, containers.opened(data, path.name, label), label)
     else:
-        data = files.read(path.parent, (path.name,), label, "", notebook.MAX_BYTES)
+        data = files.read(path.parent, (path.name,), label, "", containers.MAX_NOTEBOOK)
         source = containers.text_of(path.name, data, label)
         if len(source) > files.MAX_BYTES or not containers.functions_in(stage, source):
             return None
@@ -106,9 +162,9 @@ def _misnamed(stage: Stage) -> str:
 
 def holds_stages(path: Path) -> bool:
     """Say whether what is handed in may hold several stages, as a folder, an archive or a revision can."""
-    from grader.submission import revision
+    from grader.submission import git
 
-    return path.is_dir() or _is_archive(path) or revision.split(path) is not None
+    return path.is_dir() or _is_archive(path) or git.split(path) is not None
 
 
 def _is_archive(path: Path) -> bool:
@@ -140,33 +196,34 @@ def _from_folder(stage: Stage, path: Path, course_root: Path) -> Snapshot:
 
 
 def _from_notebook(stage: Stage, path: Path, course_root: Path, hint: str) -> Snapshot:
-    from grader.submission import containers, notebook
+    from grader.submission import containers
 
     label = _label(path, course_root)
-    source = notebook.code(files.read(path.parent, (path.name,), label, hint, notebook.MAX_BYTES), label)
+    source = containers.notebook_code(
+        files.read(path.parent, (path.name,), label, hint, containers.MAX_NOTEBOOK), label
+    )
     files.expect_size(len(source), label)
     return replace(_snapshot(stage, source, path, label), notes=(containers.from_cells(path.name),))
 
 
 def _tree(path: Path, label: str) -> Tree:
-    from grader.submission.tree import Tree
+    from grader.submission.containers import Tree
 
     return Tree(path.parent, (path.name,) if path.name else (), label)
 
 
-def _in_container(stage: Stage, found: Found, path: Path, label: str) -> Snapshot:
+def _in_container(stage: Stage, found: FoundModule, path: Path, label: str) -> Snapshot:
     files.expect_size(len(found.source), label)
     where = f"{label}/{printable('/'.join(found.parts))}"
     return replace(_snapshot(stage, found.source, path.joinpath(*found.parts), where), notes=found.notes)
 
 
 def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path) -> Snapshot:
-    from grader.submission import revision
-    from grader.submission.git import opened
+    from grader.submission.git import opened, read_module
 
     label = _label(repository, course_root)
     with opened(repository, label) as git:
-        commit, parts, source = revision.read_module(stage, git, name, label)
+        commit, parts, source = read_module(stage, git, name, label)
     origin = Path(f"{repository}@{commit}").joinpath(*parts)
     return replace(_snapshot(stage, source, origin, f"{label}@{commit[:12]}/{'/'.join(parts)}"), revision=commit)
 
@@ -174,7 +231,7 @@ def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path)
 def _snapshot(stage: Stage, source: bytes, origin: Path, label: str) -> Snapshot:
     notes: tuple[str, ...] = ()
     if b"%" in source or b"!" in source:
-        from grader.submission.notebook import without_magics
+        from grader.submission.containers import without_magics
 
         source, notes = without_magics(source)
     return Snapshot(stage.module, source, hashlib.sha256(source).hexdigest(), origin, label, notes=notes)

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from grader import testing
-from grader.course.contract import NO_CONTRACT, Contract
-from grader.course.stage import Tolerance
+from grader.course.stage import NO_CONTRACT, Contract, Tolerance
 from grader.isolation import tiers
 from grader.outcome import Status
 from grader.sandbox.connection import Connection, RemoteModule

@@ -23,8 +23,7 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="no modes there,
 # What writes a file by other means, and why a reader never meets a part of it. This list only gets shorter.
 BY_HAND = {
     "atomic.py": "it is the one that is used elsewhere",
-    "authoring/beginning.py": "drafts in a folder for temporary files, then a new folder, emptied where one file fails",
-    "authoring/new.py": "folders beside their places, moved there once they are whole",
+    "authoring/new.py": "folders beside their places, moved there whole; a new one, emptied where a file fails",
     "capstone/checkpoint.py": "gives a damaged file another name",
     "classroom/release.py": "a new folder, emptied where one of its files fails",
     "doctor/guards.py": "a folder for temporary files",
@@ -38,7 +37,7 @@ BY_HAND = {
     "progress/store.py": "gives a damaged file another name",
     "setup/merging.py": "a folder for temporary files",
     "setup/updating.py": "backups, in a folder that is new with every update",
-    "submission/borrowed.py": "a folder for temporary files",
+    "submission/git.py": "a folder for temporary files",
     "worker/confine.py": "a file of the kernel's",
     "worker/kernel.py": "a file of the kernel's",
     "gradebook/database.py": "an empty file, which SQLite fills",

@@ -11,11 +11,7 @@ import pytest
 
 import grader
 from grader.cli import Group
-from grader.tests.support.command import (
-    RUN,
-    Here,
-    Place,
-)
+from grader.tests.support.command import RUN, Here, Place
 
 
 def test_alone_it_says_where_you_are_and_what_comes_next(here: Here) -> None:
@@ -180,7 +176,7 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
 SHOWS_NOTHING = (  # what neither shows where a learner stands nor reads it
     "importlib.metadata", "zipfile", "html", "rich.markdown", "pygments", "typer.rich_utils",
     "grader.doctor", "grader.judging", "grader.outcome", "grader.report.document", "grader.setup.updating",
-    "grader.submission.git", "grader.submission.source", "grader.course.answers", "grader.course.sealed.bundle",
+    "grader.submission.git", "grader.submission.source", "grader.course.answers", "grader.course.bundle",
     "grader.verdict",
 )  # fmt: skip
 LISTS_ONLY = (
@@ -198,8 +194,8 @@ LISTS_ONLY = (
     ("arguments", "idle"),
     [
         (("--help",), (*SHOWS_NOTHING, *LISTS_ONLY)),
-        (("status",), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.grading", "hashlib")),
-        ((), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.grading", "hashlib")),
+        (("status",), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.workspace", "hashlib")),
+        ((), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.workspace", "hashlib")),
     ],
 )
 def test_what_a_light_command_does_not_use_is_not_imported(
@@ -218,7 +214,7 @@ def test_where_stages_have_passed_the_status_reads_their_modules_and_no_more(pla
 
 
 def test_a_command_imports_none_of_the_others(place: Place) -> None:
-    own = {"grader.commands.overview", "grader.commands.learning", "grader.commands.options", "grader.commands"}
+    own = {"grader.commands.learning", "grader.commands.options", "grader.commands"}
     assert {name for name in _loaded(place, "status") if name.startswith("grader.commands")} == own
 
 
@@ -292,3 +288,39 @@ def test_the_script_of_the_package_is_this_command() -> None:
     script = Path(sys.executable).with_name("grader.exe" if sys.platform == "win32" else "grader")
     done = subprocess.run([str(script), "--version"], capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout) == (0, f"grader {grader.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "asks"),
+    [
+        (("watchh", "s01"), "no such command 'watchh'. Did you mean 'watch'?", "grader -h"),
+        (("check", "--seed", "x"), "invalid value for '--seed': 'x' is not a whole number", "grader check -h"),
+        (("check", "--row"), "option '--row' requires an argument", "grader -h"),
+        (("class", "grade"), "missing argument 'SUBMISSIONS'", "grader class grade -h"),
+        (("course", "verify", "--jobs", "0"), "invalid value for '--jobs': 0 is not", "grader course verify -h"),
+    ],
+)
+def test_a_refused_command_line_is_an_error_as_others_are(
+    place: Place, arguments: tuple[str, ...], message: str, asks: str
+) -> None:
+    done = place.run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    told = " ".join(done.err.split())
+    assert told.startswith(f"error: {message}") and told.endswith(f"hint: `{asks}` shows what it takes.")
+
+
+@pytest.mark.parametrize("group", ["class", "course", "keys", "ci"])
+def test_a_group_without_a_command_shows_its_help(place: Place, group: str) -> None:
+    done = place.run(group)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Usage: grader {group} ") and "\nCommands:\n" in done.err
+
+
+def test_an_option_that_is_nearly_one_names_that(place: Place) -> None:
+    assert "--verbose" in place.run("check", "--verbos").err
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("check", "-h"), ("--version",)])
+def test_what_the_parser_prints_by_itself_ends_well(place: Place, arguments: tuple[str, ...]) -> None:
+    done = place.run(*arguments)
+    assert (done.code, done.err) == (0, "") and done.out

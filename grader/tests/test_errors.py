@@ -7,6 +7,9 @@ import pickle
 import pytest
 
 from grader import errors
+from grader.errors import installs
+from grader.setup.wheel import own_project
+from grader.tests.support.places import ROOT
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,9 @@ def test_an_unknown_stage_is_a_usage_error() -> None:
 def test_an_error_crosses_a_process_boundary_with_its_hint() -> None:
     copy = pickle.loads(pickle.dumps(errors.StageLocked("s15 is locked", "Pass s01 first.")))
     assert (type(copy), str(copy), copy.hint) == (errors.StageLocked, "s15 is locked", "Pass s01 first.")
+
+
+def test_the_project_is_synced_or_the_packages_are_installed() -> None:
+    said = installs("web", "jinja2", "markdown-it-py")
+    assert "`uv sync --extra web`" in said and "pip install jinja2 markdown-it-py." in said
+    assert own_project(ROOT)["project"]["name"] not in said

@@ -17,16 +17,11 @@ from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 ROOMS = (
     (
         "atomic",
-        "calling",
         "criterion",
         "errors",
-        "extras",
-        "garbage",
-        "kinds",
         "outcome",
-        "parsing",
+        "process",
         "shell",
-        "stopping",
         "__init__",
     ),
     ("course",),
@@ -37,7 +32,7 @@ ROOMS = (
     ("isolation",),
     ("sandbox",),
     ("diagnosis",),
-    ("testing", "verdict", "waiting"),
+    ("testing", "verdict"),
     ("judging",),
     ("progress",),
     ("report",),
@@ -160,7 +155,7 @@ def test_stage_tests_import_grader_testing_only() -> None:
 
 
 def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
-    for name in ("model", "drawing", "values", "npz", "example", "walk", "session", "plans"):
+    for name in ("model", "values", "example", "session"):
         found = set(imports(HOUSE / "explore" / f"{name}.py"))
         assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
 
@@ -168,7 +163,7 @@ def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
 def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_grader() -> None:
     paths = sorted((ROOT / "drawings").rglob("*.py"))
     assert {"s05", "s15", "s17", "drawings"} <= {path.parent.name for path in paths}
-    explored = ("drawing", "example", "model", "values")
+    explored = ("example", "model", "values")
     remote = ("grader.sandbox.proxies",)
     own = (*(f"grader.explore.{name}" for name in explored), *remote, "drawings", "numpy")
     for path in paths:
@@ -178,13 +173,13 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
 
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
-    assert users == {f"explore.picture.{name}" for name in ("files", "painting", "panels", "strokes")}
-    for name in ("grader.explore.session", "grader.explore.terminal.telling", "grader.explore.picture.files"):
+    assert users == {f"explore.{name}" for name in ("picture", "painting", "panels")}
+    for name in ("grader.explore.session", "grader.explore.terminal", "grader.explore.picture"):
         assert "matplotlib" not in loaded(name)
 
 
 def test_only_one_module_reads_toml() -> None:
-    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.root"]
+    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.table"]
 
 
 def loaded(module: str) -> set[str]:
@@ -203,7 +198,7 @@ def loaded(module: str) -> set[str]:
         "grader.submission.source",
         "grader.progress.store",
         "grader.judging.grading",
-        "grader.commands.viewing.exploring",
+        "grader.commands.exploring",
     ],
 )
 def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:

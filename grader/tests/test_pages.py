@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from grader.course.root import read_settings
+from grader.course.settings import read_settings
 from grader.tests.support.places import ROOT
 
 INDEX = ROOT / "docs" / "README.md"

@@ -16,13 +16,17 @@ from typing import Any
 from grader import children, criterion, outcome, verdict
 from grader.course import provenance
 from grader.judging.task import records, unpacked
-from grader.submission import source, used
-from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
+from grader.submission import parsing, snapshot
+from grader.watching.board import Counted, Decided, Event, Failed, Glimpsed, Judged
 
-RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, source, used)))
+RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, parsing, snapshot)))
 END_SECONDS = 2.0
 CAN_INTERRUPT = os.name == "posix"
 SERVICE = "grader.watching.service"
+Answer = Counted | Glimpsed | Decided | Judged | Failed
+_ANSWERS: dict[str, type[Answer]] = {
+    "tested": Counted, "glimpsed": Glimpsed, "decided": Decided, "judged": Judged, "failed": Failed,
+}  # fmt: skip
 ENDED = "Save again to start it anew; `grader check` shows more."
 
 
@@ -144,13 +148,5 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _event(kind: str, ticket: int, *fields: Any) -> Counted | Glimpsed | Decided | Judged | Failed:
-    if kind == "tested":
-        return Counted(ticket, *fields)
-    if kind == "glimpsed":
-        return Glimpsed(ticket, unpacked(fields[0], RECORDS))
-    if kind == "decided":
-        return Decided(ticket, unpacked(fields[0], RECORDS))
-    if kind == "judged":
-        return Judged(ticket, unpacked(fields[0], RECORDS))
-    return Failed(ticket, *fields)
+def _event(kind: str, *fields: Any) -> Answer:
+    return _ANSWERS[kind](*(unpacked(field, RECORDS) for field in fields))

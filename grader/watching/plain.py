@@ -13,10 +13,9 @@ from grader.progress.actions import Workspace
 from grader.report.terminal import screen
 from grader.report.terminal.layout import Look, paragraph
 from grader.verdict import CriterionResult, Verdict
-from grader.watching.events import Decided, Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
+from grader.watching.board import Decided, Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
 from grader.watching.keys import Keys
-from grader.watching.making import made
-from grader.watching.session import Session
+from grader.watching.session import Session, made
 from grader.watching.telling import SEARCHING, spoken, spoken_row, title
 
 WAKE_SECONDS = 0.5  # where a wait without end cannot be interrupted by Ctrl-C

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.watching.events import Event, Saved
+from grader.watching.board import Event, Saved
 
 POLL_SECONDS = 0.1
 LOOK_MS = 1000  # how often the file is looked at, although nothing was notified
@@ -28,11 +28,6 @@ Post = Callable[[Event], None]
 Others = Callable[[], tuple[Path, ...]]
 
 
-def none() -> tuple[Path, ...]:
-    """Return no further files."""
-    return ()
-
-
 class Saves:
     """Watches one module at a time, and other files beside it, in a thread."""
 
@@ -41,7 +36,7 @@ class Saves:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def watch(self, path: Path, others: Others = none) -> None:
+    def watch(self, path: Path, others: Others = tuple) -> None:
         """Watch this module, and the files that others returns at each look, instead of the one before."""
         self.close()
         self._stop = threading.Event()
@@ -55,7 +50,7 @@ class Saves:
         self._thread = None
 
 
-def follow(path: Path, post: Post, stop: threading.Event, others: Others = none) -> None:
+def follow(path: Path, post: Post, stop: threading.Event, others: Others = tuple) -> None:
     """Post each save of a module, and of other files, until told to stop."""
 
     def prints() -> dict[Path, Print]:

@@ -23,13 +23,12 @@ from grader.course.stage import Course, Stage, public_names
 from grader.errors import GraderError
 from grader.judging.grading import MAX_SEED, Grader
 from grader.judging.task import packed
+from grader.process import end_in_order
 from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.report import feedback
-from grader.stopping import end_in_order
 from grader.submission import take
-from grader.submission.source import check_source, missing_names, plain_text, refused_rows
-from grader.submission.source.reaching import reaches
+from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_rows
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:

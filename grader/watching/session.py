@@ -1,55 +1,106 @@
-"""What happens while stages are watched: a save begins a check, a verdict moves the board, a key asks for something.
+"""A session of watching: a save begins a check, a verdict moves the board, a key asks for something.
 
 A session does one thing at a time: whoever shows it gives it the events that threads post. It prints nothing.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from grader.course.stage import Stage
+from grader import children
+from grader.course.stage import Course, Stage
 from grader.errors import GraderError
-from grader.progress import hints, lessons, pages
+from grader.explore.model import may_draw
+from grader.progress import actions, hints, steps
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
-from grader.watching import files
-from grader.watching.board import Board
-from grader.watching.events import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.board import Board, Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.kept import Kept
+from grader.watching.saves import Saves
 
 if TYPE_CHECKING:
-    from grader.progress.beside.comparison import Comparison
+    from grader.progress.comparison import Comparison
 
+
+SECONDS = 120.0  # for `grader explore`
 MEASURED = "`grader solution {stage}` measures them"
 EXPLORES = "Running your functions on an example."
 RUNNING = "The check is still running; ask again once its verdict is here."
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+Post = Callable[[Event], None]
+Width = Callable[[], int]
 
 
-class Checks(Protocol):
-    """Grades a stage elsewhere, and posts what comes of it."""
-
-    def check(self, stage: str, row: str | None, anew: bool = False) -> int:
-        """Begin a check, of one row before the others, in place of the one before; return the number of its events.
-
-        anew says that the tests are others than before.
-        """
-
-    def close(self) -> None:
-        """End it."""
+def files_beside(stage: Stage) -> tuple[Path, ...]:
+    """Return the files beside the module: earlier modules, then public and, in an author's copy, hidden tests."""
+    tests = [file for folder in _test_folders(stage) for file in sorted(folder.glob("*.py"))]
+    return (*_earlier(stage), *tests)
 
 
-class Watches(Protocol):
-    """Posts the saves of one module at a time, and of files beside it."""
+def kind_of_file(stage: Stage, path: Path) -> Literal["module", "earlier", "tests"] | None:
+    """Say what a file is to a stage; None where its checks do not depend on it."""
+    if path == stage.module_path:
+        return "module"
+    if path in _earlier(stage):
+        return "earlier"
+    return "tests" if path.suffix == ".py" and path.parent in _test_folders(stage) else None
 
-    def watch(self, path: Path, others: Callable[[], tuple[Path, ...]]) -> None:
-        """Watch this module, and the files that others returns, instead of the one before."""
 
-    def close(self) -> None:
-        """Watch nothing any more."""
+def _earlier(stage: Stage) -> tuple[Path, ...]:
+    return tuple(each.module_path for each in stage.builds_on)
+
+
+def _test_folders(stage: Stage) -> tuple[Path, ...]:
+    return stage.tests_path, stage.hidden_root / stage.name
+
+
+def exploring(course: Course, post: Post, width: Width, colour: bool) -> Callable[[str], bool]:
+    """Return what runs `grader explore` of a stage in a thread, and posts what it printed.
+
+    It returns at once; False, and nothing runs, for a stage without a drawing.
+    """
+
+    def begin(stage: str) -> bool:
+        if not may_draw(course, stage):
+            return False
+        columns = width()
+        threading.Thread(target=lambda: post(explored(course.root, stage, columns, colour)), daemon=True).start()
+        return True
+
+    return begin
+
+
+def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:
+    """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing."""
+    environment = {**children.environment(), "COLUMNS": str(width)}
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        environment.pop(name, None)
+    environment["FORCE_COLOR" if colour else "NO_COLOR"] = "1"
+    try:
+        command = children.own("grader.__main__", "explore", stage)
+        done = children.run(command, environment, SECONDS, cwd=root, start_new_session=os.name == "posix")
+    except subprocess.TimeoutExpired:
+        return Explored(stage, "", f"exploring {stage} took longer than {SECONDS:g} s, and was ended")
+    except OSError as error:
+        return Explored(stage, "", f"{stage} cannot be explored: {error.strerror or error}")
+    if done.returncode in (0, 1):
+        return Explored(stage, done.stdout.decode("utf-8", "replace"))
+    return Explored(stage, "", _reason(done.stderr.decode("utf-8", "replace")) or f"{stage} cannot be explored")
+
+
+def _reason(told: str) -> str:
+    """Return the error among what the command told, on one line, without its hint and colours."""
+    told = _COLOURS.sub("", told)
+    return " ".join(told.partition("error:")[2].partition("\nhint:")[0].split())
 
 
 class Session:
@@ -58,8 +109,8 @@ class Session:
     def __init__(
         self,
         workspace: Workspace,
-        checks: Checks,
-        saves: Watches,
+        checks: Kept,
+        saves: Saves,
         explore: Callable[[str], bool],
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
@@ -76,7 +127,7 @@ class Session:
     def open(self, stage: Stage) -> None:
         """Watch a stage, and check it as it is."""
         self.board = Board(stage, self._standings())
-        self._saves.watch(stage.module_path, lambda: files.others(stage))
+        self._saves.watch(stage.module_path, lambda: files_beside(stage))
         self.check()
 
     def check(self, anew: bool = False) -> None:
@@ -137,8 +188,6 @@ class Session:
         """
         stage = self.board.stage.id
         if not self._explore(stage):
-            from grader.explore.plans import may_draw  # it needs NumPy
-
             drawn = [each.id for each in self.workspace.course.stages if may_draw(self.workspace.course, each.id)]
             return f"{stage} has nothing to draw." + (f" These stages have: {', '.join(drawn)}." if drawn else "")
         self._becomes(drawn="", asked=True)
@@ -150,16 +199,16 @@ class Session:
         Where every row passes, or none was graded yet, it is the whole README.
         """
         name = row if row is not None else self.board.first.id if self.board.first is not None else None
-        return self.readme() if name is None else pages.part(self.board.stage, name)
+        return self.readme() if name is None else steps.part(self.board.stage, name)
 
     def readme(self) -> str:
         """Return the stage's README."""
-        return pages.readme(self.board.stage)
+        return steps.readme(self.board.stage)
 
     def reset(self) -> str:
         """Put the stub back; return what was done, in words. The save that this is begins a check."""
         stage = self.board.stage
-        kept = lessons.reset(self.workspace, stage)
+        kept = actions.reset(self.workspace, stage)
         said = f"stages/{stage.name}/{stage.module} is the stub again."
         if kept is not None:
             said += f" Your file is kept as {kept.relative_to(self.workspace.course.root).as_posix()}."
@@ -172,7 +221,7 @@ class Session:
 
         Nothing is measured: that takes a few checks, in a process that may be forked.
         """
-        from grader.progress.beside.comparison import compared
+        from grader.progress.comparison import compared
 
         stage = self.board.stage
         return replace(compared(self.workspace, stage, timed=False), unmeasured=MEASURED.format(stage=stage.id))
@@ -180,7 +229,7 @@ class Session:
     def _saved(self, path: Path) -> None:
         """Check again what depends on a file that was saved."""
         stage = self.board.stage
-        kind = files.kind(stage, path)
+        kind = kind_of_file(stage, path)
         if kind is None:
             return
         if kind != "module":
@@ -211,3 +260,9 @@ class Session:
 
 def _label(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def made(workspace: Workspace, post: Post, width: Width, colour: bool) -> Session:
+    """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn."""
+    course = workspace.course
+    return Session(workspace, Kept(course.root, post), Saves(post), exploring(course, post, width, colour))

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from grader.course.stage import Stage
-from grader.progress.actions import Workspace, is_stub
+from grader.progress.actions import Workspace, is_stub, last_checked
 from grader.progress.last_check import RowCheck
-from grader.progress.lessons import last_checked
 from grader.progress.standings import Standing, standings
-from grader.progress.state import Progress
-from grader.progress.work import Work
+from grader.progress.state import Progress, Work
 from grader.report.terminal.overview import STATES, about_row
 from grader.report.terminal.words import VALUES_RIGHT, WORDS, count
 
@@ -183,8 +181,3 @@ def _row(stage: Stage, row: RowCheck) -> Row:
     kind = VALUES_RIGHT if row.values_right else row.status
     tests = row.tests_passed, row.tests_total
     return Row(row.id, criterion.text, criterion.functions, row.status, kind, words, said, *tests, row.robust)
-
-
-def functions_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the functions of some rows, each once."""
-    return tuple(dict.fromkeys(name for row in rows for name in row.functions))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grader.commands.options import Isolation, stage_names
-from grader.commands.submission_options import KeyFile, RequireIsolation
+from grader.commands.options import Isolation, KeyFile, RequireIsolation, stage_names
 from grader.errors import UsageError
 
 if TYPE_CHECKING:

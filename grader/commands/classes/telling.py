@@ -80,7 +80,7 @@ def _lent(stage: str, lacking: Mapping[str, Lacking], policy: Policy) -> Iterato
 def tell_ignored(names: Sequence[str]) -> None:
     """Say which entries of a folder belong to no student."""
     from grader.report.terminal.screen import say
-    from grader.submission.names import shown
+    from grader.submission.files import shown
 
     if names:
         belong = "it belongs" if len(names) == 1 else "they belong"

@@ -33,6 +33,7 @@ from grader.diagnosis.values import Sample
 SURE, LIKELY, USUAL, UNUSUAL, RARE = range(-1, 4)  # how often learners make a mistake; a text that cannot be meant
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
+EXTREMES = ("max", "min", "amax", "amin")
 VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
 Load = ast.Load()
 
@@ -192,11 +193,10 @@ class Site:
         return self.module.shown(node)
 
     @property
-    def read_number(self) -> Sample | None:
-        """What the node held, where that is numeric and the node is neither assigned to nor called."""
+    def number(self) -> Sample | None:
+        """What the node held, where that is numeric; what is assigned to or called is not noted."""
         value = self.value()
-        is_read = isinstance(getattr(self.node, "ctx", Load), ast.Load) and not self.is_callee
-        return value if value is not None and value.is_numeric and is_read else None
+        return value if value is not None and value.is_numeric else None
 
     @cached_property
     def is_callee(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
@@ -28,7 +28,6 @@ EITHER_WAY = {
     "zip",
 }
 LIBRARIES = ("np", "math", "numpy")
-KEYWORDS = {"strict"}  # that do nothing where all is well
 
 
 def is_library(node: ast.AST) -> bool:
@@ -70,18 +69,6 @@ def arguments_swapped(site: Site) -> Iterator[Made]:
         args = [*node.args[:place], pair[1], pair[0], *node.args[place + 2 :]]
         says = f"the arguments `{site.show(pair[0])}` and `{site.show(pair[1])}` are swapped in `{{old}}`"
         yield site.make(replaced(node, args=args), says)
-
-
-@edit("argument-superfluous", ast.Call, rank=USUAL)
-def argument_superfluous(site: Site) -> Iterator[Made]:
-    """Yield a call without one of its keywords, or without its last argument."""
-    node = site.node
-    for place, keyword in enumerate(node.keywords):
-        if keyword.arg is not None and keyword.arg not in KEYWORDS:
-            rest = [*node.keywords[:place], *node.keywords[place + 1 :]]
-            yield site.make(replaced(node, keywords=rest), f"`{site.show(keyword)}` is too much in `{{old}}`")
-    if len(node.args) > 1 and not isinstance(node.args[-1], ast.Starred):
-        yield site.make(replaced(node, args=node.args[:-1]), f"`{site.show(node.args[-1])}` is too much in `{{old}}`")
 
 
 def words(axis: ast.expr) -> str:
@@ -131,33 +118,6 @@ def ddof_missing(site: Site) -> Iterator[Made]:
     if called(node) in ("var", "std") and not any(each.arg == "ddof" for each in node.keywords):
         new = replaced(node, keywords=[*node.keywords, ast.keyword("ddof", ast.Constant(1))])
         yield site.make(new, "`{old}` divides by the number of values, and one less is needed", adds=True)
-
-
-@edit("argument-not-passed", ast.Call, rank=LIKELY)
-def argument_not_passed(site: Site) -> Iterator[Made]:
-    """Yield a call of one's own function with an argument that it has a default for, and that is at hand."""
-    node = site.node
-    name = called(node)
-    full = next(
-        (
-            each
-            for each in site.module.functions
-            if each == name or each.endswith(f".{name}") or each == f"{name}.__init__"
-        ),
-        None,
-    )
-    if full is None or any(isinstance(each, ast.Starred) for each in node.args):
-        return
-    wanted = parameters(site.module.functions[full])
-    given = {*wanted[: len(node.args)], *(each.arg for each in node.keywords)}
-    for other in wanted:
-        if other in given:
-            continue
-        for operand, _ in site.operands:
-            key = getattr(operand, "id", getattr(operand, "attr", ""))
-            if key.strip("_") == other or (isinstance(operand, ast.Name) and operand.id in site.unread):
-                new = replaced(node, keywords=[*node.keywords, ast.keyword(other, operand)])
-                yield site.make(new, f"`{name}` is not given its argument `{other}`", adds=True)
 
 
 @edit("range-wrong", ast.Call, rank=LIKELY)
@@ -261,15 +221,16 @@ def key_missing(site: Site) -> Iterator[Made]:
 def converted(site: Site) -> Iterator[Made]:
     """Yield a value converted: to a number, a text, a list, lower case."""
     value = site.value()
-    if value is None or site.is_callee or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None:
         return
     if value.kind == "text":
         for method in ("lower", "strip", "upper", "split"):
             if called(site.node) != method:
                 new = ast.Call(ast.Attribute(site.node, method, Load), [], [])
                 yield site.make(new, f"`.{method}()` of `{{old}}` is needed", adds=True)
+    is_of_arrays = any(each.kind == "array" for each in site.names.values())
     forms = {
-        "number": ("int", "str", "float", "round", "abs", "chr"),
+        "number": ("int", "abs") if is_of_arrays else ("int", "str", "float", "round", "abs", "chr"),
         "text": ("int", "float", "len"),
         "sequence": ("len", "sorted", "set", "sum", "max", "list", "tuple"),
         "dict": ("len",),

@@ -152,9 +152,7 @@ def number_for_name(site: Site) -> Iterator[Made]:
 def off_by_one(site: Site) -> Iterator[Made]:
     """Yield a whole number that is one more or one less."""
     value = site.value()
-    if value is None or value.kind != "number" or value.dtype != "i" or site.is_callee:
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or isinstance(site.parent, ast.Attribute):
+    if value is None or value.kind != "number" or value.dtype != "i" or isinstance(site.parent, ast.Attribute):
         return
     place = (
         isinstance(site.parent, (ast.Slice, ast.Compare, ast.Subscript))

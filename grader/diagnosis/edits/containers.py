@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in, written
 from grader.diagnosis.edits.statements import CHANGING, body_of, place_of
 from grader.diagnosis.module_text import called, loaded, root_name, stored
@@ -325,7 +325,7 @@ def filter_missing(site: Site) -> Iterator[Made]:
     """Yield the letters and digits of a text alone."""
     value = site.value()
     is_whole = isinstance(site.parent, (ast.For, ast.Assign, ast.comprehension))
-    if value is None or value.kind != "text" or not is_whole or isinstance(getattr(site.node, "ctx", Load), ast.Store):
+    if value is None or value.kind != "text" or not is_whole:
         return
     for test, word in COUNTING.items():
         new = written(f"''.join(each for each in TEXT if each.{test}())", TEXT=site.node)
@@ -352,7 +352,7 @@ def conversion_missing(site: Site) -> Iterator[Made]:
     if called(site.node) in ("int", "float") and site.is_raised("ValueError") and site.node.args:
         new = written("NUMBER if TEXT.isdigit() else TEXT", NUMBER=site.node, TEXT=site.node.args[0])
         yield site.make(new, "`{old}` fails for a text that is no number", "Write `{new}`.", adds=True)
-    if value is None or site.is_callee or not is_value or not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None or not is_value:
         return
     if value.kind == "text" and isinstance(site.parent, (ast.Assign, ast.Return)):
         new = written("int(TEXT) if TEXT.isdigit() else TEXT", TEXT=site.node)

@@ -7,8 +7,8 @@ import builtins
 import difflib
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
+from grader.course.mutants import replaced
+from grader.diagnosis.edits.base import BUILT_IN, EXTREMES, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
 from grader.diagnosis.module_text import called, parameters, root_name
 from grader.diagnosis.trees import walk
 
@@ -86,20 +86,6 @@ def target_undefined(site: Site) -> Iterator[Made]:
             yield site.make([new], says.replace("{name}", name))
 
 
-@edit("attribute-confused", ast.Attribute, rank=USUAL)
-def attribute_confused(site: Site) -> Iterator[Made]:
-    """Yield `self.b` for `self.a`, and an argument for the attribute of its name."""
-    node = site.node
-    if not isinstance(node.ctx, ast.Load) or site.is_callee or root_name(node) != "self":
-        return
-    value = site.value()
-    for other in site.alike(value):
-        is_own = isinstance(other, ast.Attribute)
-        if is_own or isinstance(other, ast.Name):
-            same = getattr(other, "id", "") in (node.attr, node.attr.strip("_"))
-            yield site.make(other, CONFUSED, rank=LIKELY if same or is_own else UNUSUAL)
-
-
 @edit("key-confused", ast.Subscript, rank=USUAL)
 def key_confused(site: Site) -> Iterator[Made]:
     """Yield `cache["z"]` for `cache["a"]`."""
@@ -136,6 +122,8 @@ def function_confused(site: Site) -> Iterator[Made]:
     node, says = site.node, "`{old}` is called where `{new}` is needed"
     if isinstance(node, ast.Attribute):
         for other in PARTNERS.get(node.attr, ()):
+            if node.attr in EXTREMES and site.is_raised("ValueError"):
+                continue  # of nothing: what has a sum then has no largest entry
             if other not in SEPARATE or node.attr in SEPARATE:
                 yield site.make(replaced(node, attr=other), says)
         own = [name.rpartition(".") for name in site.module.functions if "." in name]
@@ -152,20 +140,6 @@ def function_confused(site: Site) -> Iterator[Made]:
         takes_as_many = mine is not None and len(function.args.args) == len(mine.args.args)
         if takes_as_many and "." not in name and name not in (node.id, site.function):
             yield site.make(ast.Name(name, Load), says, rank=USUAL)
-
-
-@edit("result-confused", ast.Return, rank=LIKELY)
-def result_confused(site: Site) -> Iterator[Made]:
-    """Yield the return of another name of any sort, and of one that is computed and never read."""
-    node = site.node
-    if not isinstance(node.value, (ast.Name, ast.Constant)):
-        return
-    loads = {each.id for each in walk(site.definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    for name in site.names:
-        if name != getattr(node.value, "id", "") and name not in parameters(site.definition):
-            new = ast.Return(ast.Name(name, Load))
-            says = f"`{name}` is computed, and `{{old}}` gives something else back"
-            yield site.make(new, says, rank=LIKELY if name not in loads else UNUSUAL)
 
 
 @edit("call-missing-on-name", ast.Name, ast.Attribute, rank=USUAL)

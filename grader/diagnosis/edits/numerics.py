@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
+from grader.course.mutants import replaced
+from grader.diagnosis.edits.base import EXTREMES, LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
 from grader.diagnosis.module_text import called, loaded, parameters
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
@@ -34,48 +34,6 @@ def exponent_unshifted(site: Site) -> Iterator[Made]:
         highest = named("max", array, axis=axis, keepdims=ast.Constant(True))
         shifted = replaced(node, args=[ast.BinOp(array, ast.Sub(), highest)])
         yield site.make(shifted, says, "Subtract the largest value along the axis before `exp`.", adds=True)
-
-
-@edit("logarithm-of-zero", ast.Call, rank=USUAL)
-def logarithm_of_zero(site: Site) -> Iterator[Made]:
-    """Yield the logarithm of what is kept away from 0 by an eps that is at hand."""
-    node = site.node
-    if called(node) not in ("log", "log2", "log10", "sqrt") or len(node.args) != 1:
-        return
-    for operand, sample in site.operands:
-        if sample.kind == "number" and isinstance(sample.value, float) and 0 < sample.value < 1e-2:
-            says = f"`{{old}}` is taken at 0 too: `{site.show(operand)}` is not used"
-            yield site.make(replaced(node, args=[ast.BinOp(node.args[0], ast.Add(), operand)]), says, adds=True)
-            yield site.make(replaced(node, args=[named("maximum", node.args[0], operand)]), says, adds=True)
-            upper = ast.BinOp(number(1), ast.Sub(), operand)
-            yield site.make(replaced(node, args=[named("clip", node.args[0], operand, upper)]), says, adds=True)
-
-
-@edit("division-by-zero", ast.BinOp, rank=UNUSUAL)
-def division_by_zero(site: Site) -> Iterator[Made]:
-    """Yield a quotient that is 0, or what is divided, where the divisor is 0."""
-    node = site.node
-    if not isinstance(node.op, ast.Div):
-        return
-    sample = site.value(node.right)
-    says = "`{old}` is also computed where the divisor is 0"
-    if sample is not None and sample.kind == "array":
-        is_zero = ast.Compare(node.right, [ast.Eq()], [number(0)])
-        yield site.make(
-            replaced(node, right=named("where", is_zero, number(1), node.right)), says, "Divide by 1 there.", adds=True
-        )
-        yield site.make(
-            replaced(node, right=named("maximum", node.right, number(1))), says, "Divide by 1 at least.", adds=True
-        )
-    elif sample is not None and sample.kind == "number":
-        is_zero = ast.Compare(node.right, [ast.NotEq()], [number(0)])
-        yield site.make(ast.IfExp(is_zero, node, number(0.0)), says, "Return 0 there.", adds=True)
-        yield site.make(ast.IfExp(is_zero, node, node.left), says, "Divide by 1 there.", adds=True)
-    for operand, small in site.operands:
-        if small.kind == "number" and isinstance(small.value, float) and 0 < small.value < 1e-2:
-            eps = f"`{site.show(operand)}` is not added to the divisor of `{{old}}`"
-            yield site.make(replaced(node, right=ast.BinOp(node.right, ast.Add(), operand)), eps, adds=True, rank=USUAL)
-            yield site.make(replaced(node, right=named("maximum", node.right, operand)), eps, adds=True, rank=USUAL)
 
 
 @edit("whole-numbers", ast.Call, rank=UNUSUAL)
@@ -146,36 +104,13 @@ def dtype_lost(site: Site) -> Iterator[Made]:
             )
 
 
-@edit("maximum-of-nothing", ast.Call, rank=USUAL)
+@edit("maximum-of-nothing", ast.Call, rank=SURE)
 def maximum_of_nothing(site: Site) -> Iterator[Made]:
-    """Yield max or min of an empty sequence with a default."""
-    node = site.node
-    is_plain = isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
-    if is_plain and len(node.args) == 1 and site.statement is site.context.raising:
-        for value in (number(0), ast.Constant(None)):
-            more = [*node.keywords, ast.keyword("default", value)]
-            yield site.make(
-                replaced(node, keywords=more), "`{old}` fails where there is nothing to take it of", adds=True
-            )
-
-
-@edit("bounded", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
-def bounded(site: Site) -> Iterator[Made]:
-    """Yield a number that is at least 0 or 1, or at most 1."""
-    value = site.read_number
-    if value is None or not isinstance(site.parent, (ast.Return, ast.Assign, ast.BinOp, ast.Slice)):
+    """Yield max or min with an answer for what is empty, of which there is none."""
+    node, is_own = site.node, isinstance(site.node.func, ast.Name)
+    if called(node) not in EXTREMES or not site.is_raised("ValueError"):
         return
-    is_array = value.kind == "array"
-    for function, limit in (("max", 0), ("min", 1), ("max", 1)):
-        if function == "min" and not value.is_real:  # of a size or a count
-            continue
-        if is_array:
-            new: ast.expr = named("maximum" if function == "max" else "minimum", site.node, number(limit))
-        else:
-            new = ast.Call(ast.Name(function, Load), [site.node, number(limit)], [])
-        word = "below" if function == "max" else "above"
-        yield site.make(
-            new,
-            f"`{{old}}` may fall {word} {limit}" if word == "below" else f"`{{old}}` may rise above {limit}",
-            adds=True,
-        )
+    infinite = ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", Load), "inf", Load))
+    for value in [number(0)] if is_own else [number(0), infinite]:
+        new = replaced(node, keywords=[*node.keywords, ast.keyword("default" if is_own else "initial", value)])
+        yield site.make(new, "`{old}` fails where there is nothing to take it of", adds=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -158,7 +158,7 @@ def inversion_superfluous(site: Site) -> Iterator[Made]:
 def mask_inverted(site: Site) -> Iterator[Made]:
     """Yield a mask inverted."""
     value = site.value()
-    if value is not None and value.kind == "array" and value.dtype == "b" and not site.is_callee:
+    if value is not None and value.kind == "array" and value.dtype == "b":
         if isinstance(getattr(site.node, "ctx", None), (ast.Store, ast.Del)) or isinstance(site.parent, ast.UnaryOp):
             return
         yield site.make(ast.UnaryOp(ast.Invert(), site.node), "the mask `{old}` is the opposite of what is needed")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import permutations
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
     RARE,
@@ -38,20 +38,11 @@ def swapped(node: ast.expr) -> ast.expr:
     return named("swapaxes", node, number(-1), number(-2))
 
 
-def _turned(site: Site, node: ast.expr) -> ast.expr:
-    """Return an expression with its last two axes swapped, as one writes it for as many axes as it has."""
-    value, other = site.value(node), swapped(node)
-    is_table = value is not None and len(value.shape) == 2
-    return ast.Attribute(node, "T", Load) if is_table and called(other) == "swapaxes" else other
-
-
 @edit("transpose-missing", ast.Name, ast.Attribute, ast.BinOp, ast.Call, ast.Subscript, rank=UNUSUAL)
 def transpose_missing(site: Site) -> Iterator[Made]:
     """Yield an array with its last two axes swapped."""
     value = site.value()
-    if value is None or value.kind != "array" or len(value.shape) < 2 or site.is_callee:
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or isinstance(site.parent, ast.Attribute):
+    if value is None or value.kind != "array" or len(value.shape) < 2 or isinstance(site.parent, ast.Attribute):
         return
     is_product = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.MatMult)
     rank = LIKELY if is_product else USUAL if isinstance(site.parent, (ast.Return, ast.Assign, ast.Tuple)) else RARE
@@ -72,19 +63,6 @@ def transpose_superfluous(site: Site) -> Iterator[Made]:
     if sample is None or len(sample.shape) != 2:
         says = "`{old}` reverses all axes, and only the last two have to be swapped"
         yield site.make(named("swapaxes", node.value, number(-1), number(-2)), says)
-
-
-@edit("product-transposed", ast.BinOp, rank=USUAL)
-def product_transposed(site: Site) -> Iterator[Made]:
-    """Yield a matrix product with both operands transposed, alone and swapped."""
-    node = site.node
-    if isinstance(node.op, ast.MatMult):
-        left, right = (_turned(site, each) for each in (node.left, node.right))
-        says = "the product `{old}` runs over the wrong axes"
-        yield site.make(ast.BinOp(right, ast.MatMult(), left), says)
-        yield site.make(ast.BinOp(left, ast.MatMult(), right), says)
-        yield site.make(ast.BinOp(node.right, ast.MatMult(), left), says)
-        yield site.make(ast.BinOp(right, ast.MatMult(), node.left), says)
 
 
 @edit("identity-missing", ast.Call, rank=LIKELY)
@@ -252,15 +230,13 @@ def _pairs(site: Site, shape: tuple[int, ...]) -> Iterator[tuple[ast.expr, tuple
 def axis_added(site: Site) -> Iterator[Made]:
     """Yield an array with an axis more, or without its axes of size 1."""
     value = site.value()
-    if (
-        value is None
-        or value.kind != "array"
-        or site.is_callee
-        or not isinstance(getattr(site.node, "ctx", Load), ast.Load)
-    ):
+    if value is None or value.kind != "array":
         return
     if not isinstance(site.parent, (ast.BinOp, ast.Compare, ast.Return, ast.Assign, ast.Call, ast.Tuple)):
         return
+    beside = [each for each in ast.iter_child_nodes(site.parent) if each is not site.node]
+    if isinstance(site.parent, ast.BinOp) and not any(getattr(site.value(each), "shape", ()) for each in beside):
+        return  # a number goes with every shape
     rank = USUAL if isinstance(site.parent, ast.BinOp) else UNUSUAL
     colon = ast.Slice()
     for place in range(len(value.shape) + 1):
@@ -298,26 +274,3 @@ def axis_of_shape(site: Site) -> Iterator[Made]:
         if other.kind == "array" and name != inner and isinstance(node.value.value, ast.Name):
             new = replaced(node, value=replaced(node.value, value=ast.Name(name, Load)))
             yield site.make(new, f"`{{old}}` is a size of `{inner}`, and that of `{name}` is needed", rank=USUAL)
-
-
-@edit("einsum-subscripts", ast.Constant, rank=USUAL)
-def einsum_subscripts(site: Site) -> Iterator[Made]:
-    """Yield other subscripts of einsum: two letters of one part swapped, one letter another."""
-    text = site.node.value
-    if not isinstance(text, str) or called(site.parent) != "einsum" or "->" not in text:
-        return
-    parts = text.replace(" ", "").replace("->", ",").split(",")
-    letters = sorted(set("".join(parts)) - {"."})
-    says = "the subscripts `{old}` name the wrong axes"
-    for at in reversed(range(len(parts))):
-        own = parts[at]
-        forms = [
-            own[:i] + own[j] + own[i + 1 : j] + own[i] + own[j + 1 :]
-            for i in range(len(own))
-            for j in range(i + 1, len(own))
-        ]
-        forms += [own[:i] + letter + own[i + 1 :] for i in range(len(own)) for letter in letters if letter not in own]
-        for form in dict.fromkeys(forms):
-            made = [*parts[:at], form, *parts[at + 1 :]]
-            if "." not in form.replace("...", "") and set(made[-1]) <= set("".join(made[:-1])):
-                yield site.make(ast.Constant(f"{','.join(made[:-1])}->{made[-1]}"), says)

@@ -6,10 +6,9 @@ import ast
 import math
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
-    RARE,
     SURE,
     UNUSUAL,
     USUAL,
@@ -195,30 +194,18 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
 
 @edit("order-reversed", ast.Name, ast.Attribute, ast.Call, ast.Subscript, rank=UNUSUAL)
 def reversed_order(site: Site) -> Iterator[Made]:
-    """Yield what is iterated over, returned or assigned in reverse."""
+    """Yield a loop that runs backwards, or leaves out the first or the last entry."""
     value = site.value()
-    if value is None or value.kind not in ("array", "sequence", "text") or site.is_callee:
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
-        return
     is_loop = isinstance(site.parent, (ast.For, ast.comprehension)) and site.parent.iter is site.node
-    if is_loop or isinstance(site.parent, (ast.Return, ast.Assign, ast.Call)):
-        turned = ast.Subscript(site.node, ast.Slice(None, None, number(-1)), Load)
-        yield site.make(
-            turned, "`{old}` is in the wrong order: it has to be reversed", adds=True, rank=USUAL if is_loop else RARE
-        )
-    if is_loop:
-        for new, says in (
-            (
-                ast.Subscript(site.node, ast.Slice(number(1)), Load),
-                "the loop over `{old}` has to begin at the second entry",
-            ),
-            (
-                ast.Subscript(site.node, ast.Slice(None, number(-1)), Load),
-                "the loop over `{old}` has to end before the last entry",
-            ),
-        ):
-            yield site.make(new, says, adds=True)
+    if not is_loop or value is None or value.kind not in ("array", "sequence", "text"):
+        return
+    for part, says in (
+        (ast.Slice(None, None, number(-1)), "`{old}` is in the wrong order: it has to be reversed"),
+        (ast.Slice(number(1)), "the loop over `{old}` has to begin at the second entry"),
+        (ast.Slice(None, number(-1)), "the loop over `{old}` has to end before the last entry"),
+    ):
+        rank = USUAL if part.step is not None else UNUSUAL
+        yield site.make(ast.Subscript(site.node, part, Load), says, adds=True, rank=rank)
 
 
 @edit("condition-missing", ast.comprehension, rank=USUAL)
@@ -227,40 +214,3 @@ def condition_superfluous(site: Site) -> Iterator[Made]:
     if site.node.ifs:
         shown = " and ".join(map(site.show, site.node.ifs))
         yield site.make(replaced(site.node, ifs=[]), f"the condition `{shown}` leaves out what is needed")
-
-
-@edit("part-missing", ast.Name, ast.Attribute, rank=UNUSUAL)
-def part_missing(site: Site) -> Iterator[Made]:
-    """Yield a part of an array or sequence where all of it is used: one entry, all but one, a mask."""
-    value = site.value()
-    if (
-        value is None
-        or value.kind not in ("array", "sequence")
-        or site.is_callee
-        or not isinstance(site.node.ctx, ast.Load)
-    ):
-        return
-    if isinstance(site.parent, (ast.Attribute, ast.Subscript, ast.For)):
-        return
-    forms: list[ast.expr] = [number(0), number(-1), ast.Slice(number(1)), ast.Slice(None, number(-1))]
-    if value.kind == "array" and len(value.shape) > 1:
-        forms += [ast.Tuple([ast.Slice(), number(each)], Load) for each in (0, -1)]
-    for name, sample in site.names.items():
-        same = (
-            sample.kind == "array"
-            and sample.dtype in "bi"
-            and sample.shape[:1] == value.shape[:1]
-            and sample.shape != ()
-        )
-        place = (
-            sample.kind == "number"
-            and sample.dtype == "i"
-            and value.shape
-            and 0 <= (sample.value or 0) < value.shape[0]
-        )
-        if (same and value.kind == "array") or place:
-            forms.append(ast.Name(name, Load))
-    for form in forms[:10]:
-        yield site.make(
-            ast.Subscript(site.node, form, Load), "all of `{old}` is used, and only `{new}` is needed", adds=True
-        )

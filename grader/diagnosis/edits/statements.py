@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
     RARE,
@@ -302,12 +302,7 @@ def start_wrong(site: Site) -> Iterator[Made]:
 def copy_missing(site: Site) -> Iterator[Made]:
     """Yield a copy of what a name stands for, or of what is kept in a list, an attribute or another name."""
     value = site.value()
-    if (
-        value is None
-        or value.kind not in ("array", "sequence", "dict")
-        or not isinstance(site.node.ctx, ast.Load)
-        or site.is_callee
-    ):
+    if value is None or value.kind not in ("array", "sequence", "dict"):
         return
     parent = site.parent
     is_kept = isinstance(parent, ast.Assign) or (

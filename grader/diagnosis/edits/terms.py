@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.changes import replaced
+from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
     LIKELY,
     RARE,
@@ -21,7 +21,7 @@ from grader.diagnosis.edits.base import (
     number_in,
 )
 from grader.diagnosis.module_text import called, loaded, parameters, root_name
-from grader.diagnosis.trees import is_same, walk
+from grader.diagnosis.trees import is_same
 
 OUTER = (
     ast.Return,
@@ -72,7 +72,7 @@ def term_superfluous(site: Site) -> Iterator[Made]:
 @edit("sign-wrong", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, rank=USUAL)
 def sign_wrong(site: Site) -> Iterator[Made]:
     """Yield a value with the other sign."""
-    value = site.read_number
+    value = site.number
     if value is None or called(site.node) in ("empty", "empty_like"):  # which hold nothing yet
         return
     is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
@@ -95,8 +95,8 @@ def _is_conversion(site: Site) -> bool:
 @edit("term-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, rank=UNUSUAL)
 def term_missing(site: Site) -> Iterator[Made]:
     """Yield a value with one more term, factor or divisor that is at hand and fits its shape."""
-    value, node = site.value(), site.node
-    if value is None or not value.is_numeric or site.is_callee or not isinstance(getattr(node, "ctx", Load), ast.Load):
+    value, node = site.number, site.node
+    if value is None:
         return
     if not isinstance(site.parent, OUTER) or (isinstance(site.parent, ast.Call) and len(site.parent.args) > 2):
         return
@@ -122,7 +122,19 @@ def term_missing(site: Site) -> Iterator[Made]:
         ):
             if isinstance(operator, ast.Div) and sample.shape and sample.shape != value.shape and not is_unread:
                 continue
+            if _is_of_whole(site, operator):
+                continue
             yield site.make(ast.BinOp(node, operator, operand), says, rank=base, adds=True)
+
+
+def _is_of_whole(site: Site, operator: ast.operator) -> bool:
+    """Say whether an operation on a part is one on all of what the part stands in, where it is tried as well."""
+    parent = site.parent
+    pairs = ((ast.Add, ast.Sub), (ast.Mult, ast.Div))
+    is_same = isinstance(parent, ast.BinOp) and any(
+        isinstance(parent.op, pair) and isinstance(operator, pair) for pair in pairs
+    )
+    return is_same and isinstance(site.parent_of(parent), OUTER)
 
 
 def _is_bias(node: ast.AST, operand: ast.AST) -> bool:
@@ -153,9 +165,9 @@ def index_of_pair(site: Site) -> Iterator[Made]:
     """Yield `i // 2` where each place has a value of its own, and two neighbours share one."""
     value, parent = site.value(), site.parent
     is_part = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Mult, ast.Div))
-    if value is None or not is_part or value.dtype != "i" or len(value.shape) > 1 or site.is_callee:
+    if value is None or not is_part or value.dtype != "i" or len(value.shape) > 1:
         return
-    if isinstance(getattr(site.node, "ctx", Load), ast.Load) and (value.shape or isinstance(site.node, ast.Name)):
+    if value.shape or isinstance(site.node, ast.Name):
         says = "`{old}` differs in each place, and two neighbouring places share one value: `{new}`"
         yield site.make(ast.BinOp(site.node, ast.FloorDiv(), number(2)), says, adds=True)
 
@@ -164,9 +176,7 @@ def index_of_pair(site: Site) -> Iterator[Made]:
 def size_missing(site: Site) -> Iterator[Made]:
     """Yield a value divided by, or times, the number of something that is at hand."""
     value = site.value()
-    if value is None or not value.is_real or site.is_callee or not isinstance(site.parent, WHOLE):
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if value is None or not value.is_real or not isinstance(site.parent, WHOLE):
         return
     several = [(name, each) for name, each in site.names.items() if each.kind in ("array", "sequence") and each.shape]
     for name, sample in several[-MOST_SIZES:]:
@@ -188,7 +198,7 @@ def size_missing(site: Site) -> Iterator[Made]:
 @edit("power-wrong", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=USUAL)
 def power_wrong(site: Site) -> Iterator[Made]:
     """Yield a value squared, or its root."""
-    value = site.read_number
+    value = site.number
     if value is None:
         return
     if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow):
@@ -206,33 +216,12 @@ def power_wrong(site: Site) -> Iterator[Made]:
 @edit("complement-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
 def complement_missing(site: Site) -> Iterator[Made]:
     """Yield `1 - x` for `x`."""
-    value = site.read_number
+    value = site.number
     if value is None:
         return
     if isinstance(site.parent, (ast.BinOp, ast.Return, ast.Assign, ast.Call, ast.Compare)):
         new = ast.BinOp(number(1), ast.Sub(), site.node)
         yield site.make(new, "`1 - …` is missing around `{old}`", adds=True)
-
-
-@edit("slope-wrong", ast.BinOp, ast.Call, ast.Name, rank=UNUSUAL)
-def slope_wrong(site: Site) -> Iterator[Made]:
-    """Yield a gradient times the slope of a sigmoid, of tanh or of a rectifier at a value of its shape."""
-    value, node = site.value(), site.node
-    if value is None or not value.is_real or not value.shape or not isinstance(site.parent, WHOLE):
-        return
-    if not isinstance(getattr(node, "ctx", Load), ast.Load) or site.is_callee:
-        return
-    own = {ast.dump(each) for each in walk(node) if isinstance(each, ast.expr)}
-    near = [(o, s) for o, s in site.operands if s.is_real and s.shape == value.shape and ast.dump(o) not in own][:8]
-    for operand, _ in near:
-        shown = site.show(operand)
-        less, square = ast.BinOp(number(1), ast.Sub(), operand), ast.BinOp(operand, ast.Pow(), number(2))
-        for slope, name in (
-            (ast.BinOp(operand, ast.Mult(), less), f"the slope `{shown} * (1 - {shown})`"),
-            (ast.BinOp(number(1), ast.Sub(), square), f"the slope `1 - {shown} ** 2`"),
-            (ast.Compare(operand, [ast.Gt()], [number(0)]), f"the slope, which is 0 where `{shown}` is not positive,"),
-        ):
-            yield site.make(ast.BinOp(node, ast.Mult(), slope), f"{name} is missing in `{{old}}`", adds=True)
 
 
 @edit("square-for-spread", ast.Call, rank=LIKELY)
@@ -285,45 +274,24 @@ def norms_added(site: Site) -> Iterator[Made]:
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
 def sum_missing(site: Site) -> Iterator[Made]:
     """Yield the sum or the mean of a value, over all of it or along an axis."""
-    value = site.value()
-    if (
-        value is None
-        or value.kind != "array"
-        or not value.is_numeric
-        or not isinstance(site.parent, (*WHOLE, ast.BinOp))
-    ):
-        return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load) or site.is_callee:
+    value = site.number
+    if value is None or value.kind != "array" or not isinstance(site.parent, WHOLE):
         return
     for axis in (None, *range(len(value.shape))):
         for function in ("sum", "mean"):
             keywords = {} if axis is None else {"axis": number(axis)}
             along = "" if axis is None else f" along axis {axis}"
             says = f"`{{old}}` is not {'summed' if function == 'sum' else 'averaged'}{along}"
-            rank = USUAL if isinstance(site.parent, WHOLE) else RARE
-            yield site.make(named(function, site.node, **keywords), says, adds=True, rank=rank)
-
-
-@edit("step-missing", ast.Name, ast.BinOp, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
-def step_missing(site: Site) -> Iterator[Made]:
-    """Yield a value with a function taken of it: `sqrt(x)`, `exp(x)`, `log(x)`, `abs(x)`."""
-    value = site.read_number
-    if value is None:
-        return
-    if not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
-        return
-    for function in ("sqrt", "exp", "log", "abs"):
-        if called(site.parent) != function and called(site.node) != function:
-            yield site.make(named(function, site.node), f"`{function}` of `{{old}}` is needed", adds=True)
+            yield site.make(named(function, site.node, **keywords), says, adds=True)
 
 
 @edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=RARE)
 def own_step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function of the module, or one that is passed, taken of it."""
     value = site.value()
-    if value is None or site.is_callee or not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
+    if value is None:
         return
-    if not isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if not isinstance(site.parent, WHOLE) and not (isinstance(site.parent, ast.Call) and value.kind == "sequence"):
         return
     for name, function in site.module.functions.items():
         wanted = len(function.args.args) - len(function.args.defaults)
@@ -363,8 +331,8 @@ def term_twice(site: Site) -> Iterator[Made]:
 @edit("argument-scaled", ast.Name, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Attribute, rank=USUAL)
 def argument_scaled(site: Site) -> Iterator[Made]:
     """Yield half and twice of what a function that is no straight line is taken of: tanh(z / 2) for tanh(z)."""
-    value = site.value()
+    value = site.number
     is_given = called(site.parent) in CURVED and site.parent.args[:1] == [site.node]
-    if is_given and value is not None and value.is_numeric and isinstance(getattr(site.node, "ctx", Load), ast.Load):
+    if is_given and value is not None:
         for operator, says in ((ast.Div(), "half of `{old}` is needed"), (ast.Mult(), "twice `{old}` is needed")):
             yield site.make(ast.BinOp(site.node, operator, number(2)), says, adds=True)

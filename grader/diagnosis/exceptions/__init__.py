@@ -2,13 +2,12 @@
 
 Pure: a message, and the place where it was raised. Judging asks for it. Begin with `help.py`; `place.py` is what can be
 read from the line, `sizes.py` is about shapes, `values.py` about types, None and calls,
-`names.py` about names, `memory.py` about memory, `operators.py` about methods such as `__add__`.
+`names.py` about names and about methods such as `__add__`.
 """
 
 from __future__ import annotations
 
-from grader.diagnosis.exceptions.help import helped
+from grader.diagnosis.exceptions.help import help_with, helped, is_of_a_call
 from grader.diagnosis.exceptions.place import Place
-from grader.diagnosis.exceptions.raised import help_with, is_of_a_call
 
 __all__ = ["Place", "help_with", "helped", "is_of_a_call"]

@@ -6,8 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from grader.errors import UsageError
-from grader.extras import installs
+from grader.errors import UsageError, installs
 from grader.gradebook.exports.document import criteria_of, points_of
 from grader.gradebook.table import Entry
 

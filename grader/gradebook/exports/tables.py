@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from grader.errors import UsageError
 from grader.gradebook.exports.document import criteria_of
 from grader.gradebook.table import Entry
-from grader.report.spreadsheet import Cell, csv_text
+from grader.report.escape import Cell, csv_text
 
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",

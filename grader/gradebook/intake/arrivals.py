@@ -14,7 +14,7 @@ from grader.course.stage import Stage
 from grader.errors import NotHandedIn, UsageError
 from grader.gradebook.intake.doubts import Doubt
 from grader.submission.containers import is_named_notebook
-from grader.submission.names import NOTEBOOK, folded, is_archive, is_renamed, printable, shown, suggestion
+from grader.submission.files import NOTEBOOK, folded, is_archive, is_renamed, printable, shown, suggestion
 
 MAX_NAME = 100
 SHOWN = 20  # mistakes at most

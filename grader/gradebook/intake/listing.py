@@ -22,7 +22,7 @@ from grader.gradebook.intake.matching import matched
 from grader.gradebook.intake.repositories import read_repositories
 from grader.gradebook.intake.spreadsheet import moment
 from grader.gradebook.records import Member
-from grader.submission.names import printable, shown
+from grader.submission.files import printable, shown
 
 SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".tar", ".zip", ".py")  # a longer one before its end
 _MOODLE = re.compile(

@@ -10,7 +10,7 @@ from grader.gradebook.intake.arrivals import Arrival
 from grader.gradebook.intake.doubts import Doubt
 from grader.gradebook.intake.roster import FILE, keys, sortable, squeezed
 from grader.gradebook.records import Member
-from grader.submission.names import folded, shown
+from grader.submission.files import folded, shown
 
 _COPY = re.compile(r"(.+?)(?: ?\([0-9]{1,3}\)|[ _-]copy)", re.DOTALL | re.IGNORECASE)
 _NUMBERS = {"canvas": "canvas_id", "moodle": "moodle_id", "gradescope": "gradescope_id"}

@@ -18,8 +18,8 @@ from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.gradebook.intake.spreadsheet import Line, moment, read
 from grader.gradebook.records import Member
-from grader.report.spreadsheet import csv_text
-from grader.submission.names import folded, printable, shown
+from grader.report.escape import csv_text
+from grader.submission.files import folded, printable, shown
 
 FILE = "class.csv"
 SHOWN = 20  # mistakes at most

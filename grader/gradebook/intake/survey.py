@@ -16,8 +16,9 @@ from grader.gradebook.intake.taking import Taken, taken
 from grader.gradebook.records import Clock
 from grader.gradebook.worth.policy import Policy
 from grader.submission import Snapshot
-from grader.submission.source import check_loading, told_of
-from grader.submission.source.problem import Problem
+from grader.submission.parsing import Problem
+from grader.submission.reading import told_of
+from grader.submission.source import check_loading
 
 SCHEMA = 1
 UNPACKING = timedelta(minutes=10)  # within which one unpacking writes all files

@@ -16,9 +16,8 @@ from grader.gradebook.intake.arrivals import Arrival, Handed, chosen
 from grader.gradebook.intake.doubts import Doubt
 from grader.gradebook.records import Attempt, Clock, Outcome
 from grader.submission import MAX_BYTES, Snapshot, take, take_misnamed
-from grader.submission.git import opened
-from grader.submission.names import is_renamed, shown
-from grader.submission.revision import split
+from grader.submission.files import is_renamed, shown
+from grader.submission.git import opened, split
 
 MISSING = hashlib.sha256(b"missing").hexdigest()  # stands for the digest of what was not handed in
 _COMMITTED = re.compile(rb"^committer [^\n]*> ([0-9]{1,12}) [+-][0-9]{4}$", re.MULTILINE)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.course.stage import Course, Feedback
-from grader.errors import UsageError
-from grader.extras import installs
+from grader.errors import UsageError, installs
 from grader.gradebook.pages.feedback import Row, rows
 from grader.gradebook.pages.figures import MANY, Figures
 from grader.gradebook.pages.sheets import Sheet

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader import __version__
-from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError
-from grader.extras import installs
+from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError, installs
 from grader.gradebook.pool.bundle import Bundle, unpacked
 from grader.gradebook.pool.executor import Pool
 from grader.isolation import tiers

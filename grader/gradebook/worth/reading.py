@@ -12,14 +12,13 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.manifest import read_toml
 from grader.course.stage import FEEDBACK, Course, Feedback, Stage
-from grader.course.table import Table, did_you_mean, listed
+from grader.course.table import Table, did_you_mean, listed, read_toml
 from grader.criterion import PASSES
 from grader.errors import CourseError, UsageError
 from grader.gradebook.worth.policy import LEND, PARTIAL, WHICH, Policy, StagePolicy
 from grader.outcome import KINDS
-from grader.submission.names import printable
+from grader.submission.files import printable
 
 FILE = "class.toml"
 SCHEMA = 1

@@ -12,9 +12,7 @@ from grader.report.terminal.words import count, duration
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.progress.beside.comparison import Comparison, Pair
-    from grader.progress.beside.pieces import Piece
-    from grader.progress.beside.timing import Timing
+    from grader.progress.comparison import Comparison, Pair, Piece, Timing
 
 BESIDE = 100  # columns of a terminal from which on both texts stand side by side
 WIDEST = 200

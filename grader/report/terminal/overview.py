@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from grader.calling import typed
 from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
 from grader.report.terminal.words import all_of, count, lacking_words, reached_of
+from grader.shell import typed
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""What `grader course verify` shows: a table of the stages, surviving mutants, a line a shortfall; or a document."""
+"""A course's proof as `grader course verify` shows it, and the naming of its mutants: lines, or a document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from grader.authoring.cases import Planned
     from grader.authoring.claims import Shortfall
     from grader.authoring.evaluation import Mutation, Tally
+    from grader.authoring.naming import GradedMutant, NamedCauses, Naming
     from grader.authoring.verify import StageProof
+
 
 SCHEMA = 1
 HEADS = ("stage", "rows", "tests", "reference", "stub", "alternatives", "mistakes", "named", "mutants caught")
@@ -137,3 +139,78 @@ def _plan(planned: Planned) -> dict[str, Any]:
 
 def _shortfall(shortfall: Shortfall) -> dict[str, str]:
     return {"file": shortfall.place, "message": shortfall.message, "fix": shortfall.fix}
+
+
+STATES = {"right": "right", "in_function": "in the function", "false": "false", "unnamed": "not named"}
+WAYS = {"reference": "reference alone", "alternatives": "alternatives too", "pool": "a pool of them"}
+
+
+def naming_lines(found: Sequence[Naming], look: Look) -> list[Text]:
+    """Return how mutants of second solutions are named in each way, and what is told falsely."""
+    from rich.text import Text
+
+    lines = [Text(""), Text("mutants of a second solution", "bold")]
+    for each in found:
+        lines += paragraph(f"{each.stage}: {_sizes(each)}", look, hanging=4)
+        lines += _table_of_naming(each, look) if each.solution else []
+        for one in each.graded:
+            lines += _false(each, one, look)
+    return lines
+
+
+def _table_of_naming(found: Naming, look: Look) -> list[Text]:
+    """Return how many are in each state: a line a way."""
+    heads = "  ".join(STATES.values())
+    rows = [f"{'known':20}  {heads}"]
+    for way, known in WAYS.items():
+        counts = "  ".join(f"{found.count(way, state):{len(words)}}" for state, words in STATES.items())
+        rows.append(f"{known:20}  {counts}")
+    return [line for row in rows for line in paragraph(f"    {row}", look)]
+
+
+def _sizes(found: Naming) -> str:
+    if not found.solution:
+        return "no alternative solution, so nothing is measured"
+    sizes = f"{found.solution}.py has {found.mutants} mutants; {found.caught} of {len(found.graded)} caught"
+    return sizes if found.others else f"{sizes}; it is the only alternative, so that three times the same is measured"
+
+
+def _false(found: Naming, graded: GradedMutant, look: Look) -> list[Text]:
+    """Return what a mutant is told falsely, once, with the ways in which it is told."""
+    ways: dict[str, list[str]] = {}
+    for way, told in graded.told.items():
+        if told.state == "false":
+            said = " / ".join(f"{each.cause} ({each.function or '-'}, line {each.line})" for each in told.causes)
+            ways.setdefault(said, []).append(WAYS[way])
+    mutant = graded.mutant
+    changed = f"{found.solution}.py:{mutant.line} {mutant.function}: {mutant.was}  ->  {mutant.now}"
+    return [
+        line
+        for said, known in ways.items()
+        for line in paragraph(f"    false ({', '.join(known)}): {changed}; told: {said}", look, hanging=8)
+    ]
+
+
+def naming_document(found: Naming) -> dict[str, Any]:
+    """Return what was measured of one stage."""
+    counts = {way: {state: found.count(way, state) for state in STATES} for way in WAYS}
+    told = [
+        {
+            "line": each.mutant.line,
+            "function": each.mutant.function,
+            "was": each.mutant.was,
+            "now": each.mutant.now,
+            "changed_lines": list(each.lines),
+            **{way: _told(told) for way, told in each.told.items()},
+        }
+        for each in found.graded
+    ]
+    sizes = {"others": found.others, "mutants": found.mutants, "graded": len(found.graded), "caught": found.caught}
+    return {"stage": found.stage, "solution": found.solution or None, **sizes, **counts, "told": told}
+
+
+def _told(told: NamedCauses) -> dict[str, Any]:
+    causes = [
+        {"id": each.cause, "function": each.function, "line": each.line, "text": each.text} for each in told.causes
+    ]
+    return {"state": told.state, "causes": causes}

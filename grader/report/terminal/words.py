@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grader.criterion import KindCount
     from grader.outcome import Kind
-    from grader.submission.used import Use
+    from grader.submission.snapshot import Use
     from grader.verdict import CriterionResult, Verdict
 
 SEVERAL = 4  # names in a sentence
@@ -144,7 +144,7 @@ def with_uses(uses: Sequence[Use], withheld: Sequence[str] = ()) -> str:
 
     withheld names the stages whose references were lent.
     """
-    from grader.submission.used import SOURCES
+    from grader.submission.snapshot import SOURCES
 
     of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
     instead = [f"the reference of {of['reference']}"] if of["reference"] else []

@@ -1,4 +1,4 @@
-"""Mutants of a second solution are graded as a learner's module is, and what is told of each is judged by its place."""
+"""The naming of mutants of a second solution, and the lines that each changes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from grader.authoring import proof
-from grader.authoring.changed_lines import Change
-from grader.authoring.naming import PASSED, STATES, WAYS, graded, judged, measured
+from grader.authoring.naming import PASSED, STATES, WAYS, MutantChange, change_of, graded, judged, measured, replaced_by
 from grader.course.answers import alternative_sources, load_mistakes
 from grader.course.manifest import load_course
 from grader.course.mutants import Mutant
@@ -21,18 +20,19 @@ from grader.tests.courses.conftest import WORDS
 from grader.tests.diagnosis.test_pool import FAULTY, OTHERWISE, RIGHT
 from grader.tests.gradebook.test_pooled import TESTS
 from grader.tests.support.command import Place, write_stage
+from grader.tests.support.places import ROOT
 from grader.verdict import Verdict
 
 COURSE = load_course(WORDS)
 STAGE = COURSE.find("s01")
-CHANGE = Change(frozenset({4}), frozenset({"count_words", "_part"}))
+CHANGE = MutantChange(frozenset({4}), frozenset({"count_words", "_part"}))
 
 
 def edit(function: str, line: int, number: int = 0) -> Diagnosis:
     return Diagnosis(f"term-missing-0000000{number}", "count", "A term.", "Add it.", False, function, line)
 
 
-def state(*causes: Diagnosis, change: Change = CHANGE) -> str:
+def state(*causes: Diagnosis, change: MutantChange = CHANGE) -> str:
     failures = [SimpleNamespace(diagnosis=each) for each in causes] or [SimpleNamespace(diagnosis=None)]
     verdict: Any = SimpleNamespace(robust=False, criteria=[SimpleNamespace(failures=failures)])
     return judged(STAGE, change, verdict).state
@@ -106,3 +106,68 @@ def test_what_another_right_module_names_is_counted_in_the_ways_that_have_it(pla
 def lines(verdict: Verdict) -> set[int]:
     found = [failure.diagnosis for row in verdict.criteria for failure in row.failures]
     return {each.line for each in found if each is not None}
+
+
+WORDS_STAGE = load_course(WORDS).find("s01")
+COUNTING = """\
+def count_words(x):
+    total = 0
+    for each in x:
+        if each:
+            total += (
+                _part(each)
+            )
+    return total
+
+
+def _part(x):
+    return x * 2
+
+
+class Ranking:
+    def __init__(self):
+        self.size = 1
+
+    def first(self):
+        def inner():
+            return self.size
+        return inner()
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "lines"),
+    [
+        ("return total", "return -total", {8}),
+        ("                _part(each)\n", "                _part(total)\n", {5, 6, 7}),
+        ("in x:", "in x[1:]:", {3}),
+        ("    total = 0\n", "", {1, 2}),
+        ("    for each in x:\n", "    total = 1\n    for each in x:\n", {3}),
+        ("in x:\n        if each:", "in x[1:]:\n        if not each:", {3, 4}),
+    ],
+    ids=["statement", "of several lines", "head", "taken out", "put in", "two"],
+)
+def test_the_lines_of_the_statements_that_differ(was: str, now: str, lines: set[int]) -> None:
+    assert COUNTING.count(was) == 1
+    assert change_of(COUNTING, COUNTING.replace(was, now), WORDS_STAGE).lines == lines
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "functions"),
+    [
+        ("total = 0", "total = 1", {"count_words"}),
+        ("x * 2", "x * 3", {"_part", "count_words"}),  # it alone calls the helper
+        ("self.size = 1", "self.size = 2", {"Ranking", "Ranking.__init__"}),
+        ("return self.size", "return -self.size", {"Ranking", "Ranking.first", "Ranking.first.inner"}),
+    ],
+    ids=["row", "helper", "method", "inner"],
+)
+def test_the_functions_by_which_a_change_may_be_told(was: str, now: str, functions: set[str]) -> None:
+    assert COUNTING.count(was) == 1
+    assert change_of(COUNTING, COUNTING.replace(was, now), WORDS_STAGE).functions == functions
+
+
+def test_a_known_mistake_in_a_helper_of_the_reference_is_one_of_what_calls_it() -> None:
+    replaced = replaced_by(load_course(ROOT).find("s03"))
+    assert replaced["product-of-derivatives"] == {"Dual.__mul__"}
+    assert replaced["chain-rule-forgotten"] >= {"_chained", "sin", "tanh"}

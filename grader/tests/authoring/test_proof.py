@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from grader.authoring import cases, proof
-from grader.authoring.cases import Case, Result
+from grader.authoring.cases import ProofCase, Result
 from grader.authoring.trusted_runs import NAME
 from grader.course.mutants import Mutant
 from grader.course.stage import Course, Stage
@@ -131,7 +131,9 @@ class TestResults:
         self, stage: Stage, pool: Executor
     ) -> None:
         elsewhere = SOLUTION.replace("/ 2", f"/ (3 if __name__ == {NAME!r} else 2)")
-        made = [Case("alternatives/x", "s90", text, 7, None, "process", worker=False) for text in (SOLUTION, elsewhere)]
+        made = [
+            ProofCase("alternatives/x", "s90", text, 7, None, "process", worker=False) for text in (SOLUTION, elsewhere)
+        ]
         found = {result.case.source: result.verdict for result in proof.results(pool, made)}
         seen = [found[text] for text in (SOLUTION, elsewhere)]
         assert [each and (each.passed, each.run.isolation) for each in seen] == [(True, "none"), (True, "process")]
@@ -142,4 +144,4 @@ class TestResults:
 
     def test_a_stage_that_the_course_lacks_is_an_error_here(self, pool: Executor) -> None:
         with pytest.raises(UnknownStage):
-            list(proof.results(pool, [Case("reference", "s91", SOLUTION, 7)]))
+            list(proof.results(pool, [ProofCase("reference", "s91", SOLUTION, 7)]))

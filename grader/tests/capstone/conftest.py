@@ -12,8 +12,8 @@ from grader.capstone.checkpoint import Checkpoints
 from grader.capstone.plan import FOLDER, read_plan
 from grader.capstone.session import Setting
 from grader.course.manifest import load_course
-from grader.progress.building import equipped
 from grader.progress.store import Store
+from grader.progress.workspace import equipped
 from grader.submission import Snapshot
 from grader.tests.support.command import Place
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.capstone.baselines import Perplexities
-from grader.capstone.session import Moment, Outcome
+from grader.capstone.session import Moment, Outcome, Perplexities
 from grader.capstone.showing import moment_lines, outcome_lines, progress, recent, span, telling, whose
-from grader.explore.terminal.heatmap import View
+from grader.explore.cells import View
 from grader.report.terminal.layout import Look
 
 LOSSES = tuple(6 * math.exp(-step / 100) for step in range(430))

@@ -16,7 +16,7 @@ from grader.capstone.checkpoint import Checkpoints
 from grader.capstone.plan import FOLDER, Plan, read_plan
 from grader.capstone.session import Setting, train, write
 from grader.course.manifest import load_course
-from grader.course.uses import serving_stage
+from grader.course.provided import serving_stage
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 from grader.tests.support.places import ROOT

@@ -10,17 +10,17 @@ from grader.tests.support.places import HOUSE
 from grader.tests.test_flow import modules, own_name
 
 OTHERS = {  # what else starts processes, and which
-    "authoring.touched": "git",
+    "authoring.verify": "git",
     "children": "every interpreter",
     "classroom.pull": "git",
     "course.provenance": "git",
     "isolation.bubblewrap": "bwrap, to see whether it works",
     "report.terminal.pages": "a pager",
-    "setup.first_commit": "git",
-    "setup.merging": "git",
+    "setup.making": "git",
+    "setup.updating": "git",
     "submission.git": "git",
-    "watching.editor": "an editor",
-    "watching.tui.app": "an editor",
+    "watching.keys": "an editor",
+    "watching.tui": "an editor",
 }
 SPAWNING = {  # processes that multiprocessing starts, within `children.spawning`
     "authoring.proof": "gradings of trusted modules",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.packing import expect_no_answers, self_paced
-from grader.course.sealed.keys import read_key
+from grader.course.bundle import read_key
 from grader.errors import CourseError
 from grader.setup.edition import packed, unpacked
 from grader.tests.support.copies import NAME

@@ -15,7 +15,7 @@ from grader.classroom.receipt import DOMAIN, InvalidReceiptError, receipt_of, si
 from grader.classroom.signing import key_id
 from grader.course.provenance import Provenance
 from grader.errors import GraderFault
-from grader.submission.used import Use
+from grader.submission.snapshot import Use
 from grader.tests.support.verdicts import EMPTY, PASSED, SYNTAX, UNMARKED, VERDICT
 from grader.verdict import Verdict
 

@@ -14,10 +14,9 @@ import pytest
 from grader import __version__
 from grader.classroom import release as releasing
 from grader.classroom.release import Plan, copied, release, sealed, whole
+from grader.course.bundle import Label, read_key, unseal
 from grader.course.manifest import load_course
-from grader.course.sealed.bundle import Label, unseal
-from grader.course.sealed.copy import digest, read_record
-from grader.course.sealed.keys import read_key
+from grader.course.sealed import digest, read_record
 from grader.course.stage import Course
 from grader.errors import CourseError, UsageError
 from grader.setup.wheel import wheel_path

@@ -84,7 +84,7 @@ def test_honest_ones_among_hostile_ones_keep_their_marks_in_the_pool_and_one_by_
     }
 
 
-@pytest.mark.full_matrix("grader/gradebook", "grader/stopping.py")
+@pytest.mark.full_matrix("grader/gradebook", "grader/process.py")
 @needs_forks
 def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twice(
     original: Place, tmp_path: Path

@@ -25,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """Run the command in a new folder, from where nothing finds this repository."""
     monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / "course.zip")
     monkeypatch.setattr("grader.setup.wheel.engine_paths", lambda left_out=(): [HOUSE / "__init__.py"])
-    monkeypatch.setattr("grader.course.root.HOUSE", tmp_path / "installed" / "grader")
+    monkeypatch.setattr("grader.course.settings.HOUSE", tmp_path / "installed" / "grader")
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "work").mkdir()

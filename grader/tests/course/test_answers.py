@@ -1,14 +1,17 @@
-"""Known mistakes: patches of the reference in mistakes.toml, and functions in mistakes.py."""
+"""Answers of a stage: references, known mistakes, their patches and their premises."""
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from typing import Any
 
 import pytest
 
 from grader.authoring.claims import claims, place_of
-from grader.course.answers import Mistake, load_mistakes, module_from, reference_source
+from grader.course.answers import Mistake, Premise, definitions, load_mistakes, module_from, patch_in, reference_source
+from grader.course.table import Table
 from grader.errors import CourseError
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import MISTAKES, PATCHES, write_stage
@@ -140,3 +143,178 @@ def test_a_stage_proves_itself_without_python(small_course: SmallCourse) -> None
     assert list(claims(small_course.stage)) == []
     assert place_of(small_course.stage, "mistakes/sum-of-columns").endswith("mistakes.toml:1")
     assert place_of(small_course.stage, "mistakes/unknown").endswith("mistakes.toml")
+
+
+PROGRAM = '''
+import functools
+
+
+@functools.cache
+def mean(x):
+    """Return the mean of x.
+
+    Example: sum(x) / len(x)
+    """
+
+    # the sum of nothing is 0
+    return sum(x) / len(x)
+
+
+class Layer:
+    """A layer."""
+
+    def forward(self, x):
+        """Return x, doubled."""
+        return x + x
+
+    def bare(self):
+        """Say nothing else."""
+'''
+
+
+def patched(values: dict[str, object], text: str = "a + b + c") -> tuple[str, list[str]]:
+    """Return a text with a table's patch made, and the complaints."""
+    wrong: list[str] = []
+    return patch_in(Table(values, "here.", wrong)).applied(text, "f of solution.py"), wrong
+
+
+def test_several_edits_are_made_at_once() -> None:
+    also = [{"find": "c", "replace": "a"}]
+    assert patched({"find": "a", "replace": "c", "also": also}) == ("c + b + a", [])
+
+
+def test_a_text_may_be_left_out() -> None:
+    assert patched({"find": " + b", "replace": ""}) == ("a + c", [])
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"find": "d", "replace": ""}, "here.find: 'd' occurs 0 times in f of solution.py; expected once: copy it"),
+        ({"find": " +", "replace": ""}, "here.find: ' +' occurs 2 times in f of solution.py; expected once: add what"),
+        ({"find": "a", "replace": "a"}, "here.replace: is the same text as find"),
+        ({"find": "a + ", "replace": ""}, None),
+        ({"find": "b", "replace": "("}, "here.replace: makes text that is no Python"),
+        ({"find": "b"}, "here.replace: is missing; expected a text"),
+        (
+            {"find": "a +", "replace": "", "also": [{"find": "+ b", "replace": ""}]},
+            "here.also[0].find: '+ b' overlaps with another find",
+        ),
+        ({"find": "b", "replace": "c", "also": [{"find": "c", "with": ""}]}, "here.also[0].replace: is missing"),
+    ],
+)
+def test_what_does_not_fit_is_noted_with_what_to_do(values: dict[str, object], complaint: str | None) -> None:
+    _, wrong = patched(values)
+    assert (wrong == []) if complaint is None else wrong[0].startswith(complaint)
+
+
+def test_a_definition_is_its_text_without_docstrings() -> None:
+    found = definitions(PROGRAM)
+    assert found["mean"] == (
+        "@functools.cache\ndef mean(x):\n    # the sum of nothing is 0\n    return sum(x) / len(x)"
+    )
+    assert found["Layer.forward"] == "def forward(self, x):\n    return x + x"
+    assert found["Layer"].startswith("class Layer:\n    def forward(self, x):\n        return x + x\n")
+
+
+def test_a_docstring_that_is_all_there_is_stays() -> None:
+    assert definitions(PROGRAM)["Layer.bare"] == 'def bare(self):\n    """Say nothing else."""'
+
+
+TEXT = '''
+def norm(x, ord, eps=0):
+    """Return the sqrt."""
+    count = x.count + 1
+    total = np.sum(x * x, axis=0) ** 0.5
+    return {"total": total}, count
+'''
+SOLUTION = "import math\n\n\ndef norm(x):\n    return math.sqrt(x)\n"
+PATCH = """
+    [row.norm.without-root]
+    text = "The root is missing."
+    fix = "Take the root."
+    {line}
+    find = "math.sqrt(x)"
+    replace = "x"
+"""
+DECLARED = """
+    @mistake(criterion="row", replaces="norm", text="The root is missing.", fix="Take it.", {line})
+    def without_root(x):
+        return x
+"""
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "row"
+    text = "it works"
+    functions = ["norm"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_there"),
+    [
+        ("_ ** 0.5", True), ("_ ** 2", False), ("count", True), ("total", True), ("axis", True), ("sum", True),
+        ("np.sum(_, axis=0)", True), ("_ + 1", True), ("return _", True), ("return None", False), ("ord", False),
+        ("eps", False), ("sqrt", False), ("x", True), ("0.5", True), ("5", False),
+    ],
+)  # fmt: skip
+def test_a_pattern_is_found_where_it_is_used(pattern: str, is_there: bool) -> None:
+    functions = [ast.parse(TEXT)]
+    assert (Premise(absent=(pattern,)).contradiction(functions) is not None) is is_there
+    assert (Premise(present=(pattern,)).contradiction(functions) is None) is is_there
+
+
+def test_no_patterns_are_no_premise() -> None:
+    assert not Premise() and Premise(absent=("x",)) and Premise().contradiction([]) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('absent = ["sqrt", "_ ** 0.5"]', ""),
+        ('present = ["x"]', ""),
+        ('absent = ["x"]', "'x' is in what the patch makes"),
+        ('present = ["sqrt"]', "'sqrt' is not in what the patch makes"),
+        ('absent = ["sqrt("]', "is no Python"),
+        ('absent = "sqrt"', "is not a list"),
+    ],
+)
+def test_a_premise_is_held_against_the_patch(small_course: SmallCourse, line: str, complaint: str) -> None:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION)
+    file = small_course.hidden / "mistakes.toml"
+    file.write_text(textwrap.dedent(PATCH.format(line=line)))
+    try:
+        _loads(small_course, complaint)
+    finally:
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('absent=("sqrt",)', ""),
+        ('absent=("x",)', "does not fit the wrong answer itself"),
+        ("absent=sqrt", "are tuples of Python patterns"),
+        ('present=("sqrt(",)', "are tuples of Python patterns"),
+    ],
+)
+def test_a_premise_is_held_against_a_function(small_course: SmallCourse, line: str, complaint: str) -> None:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION, mistakes=DECLARED.format(line=line))
+    _loads(small_course, complaint)
+
+
+def _loads(small_course: SmallCourse, complaint: str) -> None:
+    if complaint:
+        with pytest.raises(CourseError, match=complaint):
+            load_mistakes(small_course.stage)
+        return
+    (found,) = load_mistakes(small_course.stage)
+    assert found.premise

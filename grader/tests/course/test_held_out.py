@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.course.data import data_files, named
 from grader.course.manifest import load_course
+from grader.course.provided import data_files, named
 from grader.tests.support.places import ROOT
 from hidden.capstone import stories
 

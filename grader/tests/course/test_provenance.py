@@ -13,7 +13,7 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.provenance import STUDENT, UNKNOWN, Provenance, head, provenance_of
-from grader.course.sealed.copy import RECORD
+from grader.course.sealed import RECORD
 from grader.tests.support.copies import NAME, SmallCopy
 from grader.tests.support.good_stage import write_stage
 from grader.tests.support.repositories import commit, git, make, needs_git

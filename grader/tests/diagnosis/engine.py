@@ -11,12 +11,12 @@ import numpy as np
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.causes import Cause, Explainer
+from grader.diagnosis.causes import Explainer
 from grader.diagnosis.checks import Ended
+from grader.diagnosis.edited import Cause
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import LocalRunner
-from grader.kinds import Kind
-from grader.outcome import Outcome
+from grader.outcome import Kind, Outcome
 from grader.sandbox.record import Name, Record, copied_value
 from grader.tests.diagnosis.reader import complaints
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.course.manifest import load_course
-from grader.diagnosis.another_type import another_type
+from grader.diagnosis.obvious import another_type
 from grader.tests.support.places import ROOT
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.course.answers import Mistake
-from grader.course.premise import Premise
+from grader.course.answers import Mistake, Premise
 from grader.course.stage import Stage
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.engine import Call, causes

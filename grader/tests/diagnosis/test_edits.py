@@ -31,6 +31,25 @@ REPEATED: list[Call] = [
 ]
 CASES: list[tuple[str, str, str, list[Call], int]] = [
     (
+        "maximum-of-nothing",
+        """
+        import numpy as np
+        def shares(scores):
+            top = np.max(scores, axis=-1, keepdims=True, initial=0)
+            powers = np.exp(scores - top)
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        """
+        import numpy as np
+        def shares(scores):
+            top = np.max(scores, axis=-1, keepdims=True)
+            powers = np.exp(scores - top)
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        [("shares", (GRID,)), ("shares", (np.zeros((2, 0)),)), ("shares", (np.zeros((3, 0)),))],
+        3,
+    ),
+    (
         "changed-while-iterated",
         """
         def first(values, gone):

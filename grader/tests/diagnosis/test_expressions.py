@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.course.answers import module_from
-from grader.diagnosis.expressions import LONGEST, shown
+from grader.diagnosis.explanation import LONGEST, expression_of
 from grader.tests.conftest import SmallCourse, Start
 
 SOURCE = textwrap.dedent("""
@@ -61,7 +61,7 @@ def text(start: Start, small_course: SmallCourse) -> Callable[[Callable[[Any], o
         test(learner.open())
         connection = learner.connection
         learner.done()
-        return shown(connection.records, small_course.stage, module_from(SOURCE, "reference"))
+        return expression_of(connection.records, small_course.stage, module_from(SOURCE, "reference"))
 
     return of
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.course.stage import Stage
-from grader.diagnosis.causes import Cause
+from grader.diagnosis.edited import Cause
 from grader.diagnosis.likeness import MOST_ALIKE
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import STEPS, LocalRunner, RunnerGone

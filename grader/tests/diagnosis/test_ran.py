@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis.ran import traced
+from grader.diagnosis.known_mistakes import traced
 
 TEXT = """
 class Layer:

@@ -11,7 +11,7 @@ from grader.doctor.health import Finding
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.sandbox.process import LoadFailed
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 
 def isolation(monkeypatch: pytest.MonkeyPatch, missing: dict[str, str], *found: guards.Guard) -> dict[str, Finding]:

@@ -9,8 +9,7 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Limits
-from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, Plane
-from grader.explore.model import Example, Exploration, Part
+from grader.explore.model import Chart, Curves, Drawing, Example, Exploration, Image, Images, Map, Part, Plane
 from grader.explore.session import explore
 from grader.submission import take
 from grader.submission.earlier import used_modules

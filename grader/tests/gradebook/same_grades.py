@@ -20,7 +20,8 @@ from typing import Any
 from benchmarks.graders import check, class_grade, grader
 from benchmarks.processor import BenchmarkError, environment
 from benchmarks.submissions import ACTS, MadeUp, hand_in, hostile_text, made_up
-from grader.course.manifest import find_course_root, load_course
+from grader.course.manifest import load_course
+from grader.course.settings import find_course_root
 from grader.course.stage import Course, Stage
 from grader.tests.support.cluster import cluster
 

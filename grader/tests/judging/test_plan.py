@@ -359,3 +359,51 @@ def test_a_seed_that_recurs_is_planned_before_its_first_grading(small_course: Sm
     with Grader(small_course.course, small_course.stage, warm=True) as grader:
         grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process", recurs=recurs))
         assert len(grader.strayed) == recurs  # without a plan nothing strays from it
+
+
+SHARED = """
+    import numpy as np
+
+    pytestmark = pytest.mark.values
+    NUMBERS = np.array([3.0, 1.0, 2.0])
+
+    @pytest.mark.criterion("total")
+    def test_the_total(learner):
+        assert learner.total(NUMBERS) == 6.0
+
+    @pytest.mark.criterion("half")
+    def test_the_half(learner):
+        assert learner.half(NUMBERS) == 3.0
+
+    @pytest.mark.criterion("half")
+    def test_the_half_once_more(learner):
+        assert learner.half(NUMBERS) == 3.0
+"""
+RIGHT = """
+    def total(x):
+        return sum(x)
+
+    def half(x):
+        return sum(x) / 2
+"""
+CHANGING = """
+    def total(x):
+        x *= 2
+        return sum(x) / 2
+
+    def half(x):
+        x *= 2
+        return sum(x) / 4
+"""
+
+
+def test_a_constant_of_the_test_file_stays_what_it_is_where_planned_calls_change_it(small_course: SmallCourse) -> None:
+    """Else the reference fails the tests that come after, and what is the learner's fault is the grader's."""
+    manifest = good_stage.MANIFEST.format(id="s90")
+    small_course.write(manifest=manifest, solution=RIGHT, hidden=SHARED, public=SHARED)
+    path = small_course.root.parent / "handed_in.py"
+    small_course._put(path, CHANGING)
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        assert grader.plan(Options(3, "process"))
+        verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process"))
+    assert {(row.status, row.tests_passed) for row in verdict.criteria} == {("failed", 0)}

@@ -8,7 +8,7 @@ import pytest
 
 from grader.judging.task import packed, records, unpacked
 from grader.outcome import Diagnosis, Outcome, Where
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 
 RECORDS = records([Diagnosis, Outcome, Problem, Where, 3, "text"])
 OUTCOME = Outcome(

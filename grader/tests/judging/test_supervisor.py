@@ -16,7 +16,7 @@ from grader.judging.task import JudgeTask, Messages
 from grader.outcome import Outcome
 from grader.report.document import verdict_document
 from grader.sandbox.process import LearnerProcess, LoadFailed
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.conftest import Graded, SmallCourse
 from grader.tests.judging.judges_that_end import (
     ALWAYS,

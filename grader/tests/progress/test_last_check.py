@@ -14,7 +14,7 @@ from grader.criterion import Passes
 from grader.outcome import Diagnosis
 from grader.progress.last_check import RowCheck, of, recall, remember
 from grader.report.terminal.overview import about_row
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, TEXTBOOK, VERDICT
 
 ROWS = (SCORES, FORWARD, SPLIT, MERGE, RIGHT, TEXTBOOK)

@@ -15,7 +15,7 @@ from grader.criterion import KindCount
 from grader.isolation.tiers import TIERS
 from grader.outcome import Diagnosis, Gradient, Status, Where
 from grader.report.document import dumps, summary_document, verdict_document
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 SCHEMA: dict[str, Any] = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))

@@ -12,7 +12,7 @@ from grader.course.stage import FEEDBACK, Feedback
 from grader.outcome import Diagnosis, Gradient, Where
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import FAULT, HELD_BACK, known_names, lower, shown
-from grader.report.formats import RENDER
+from grader.report.formats import CHECKS
 from grader.report.github import annotation_lines
 from grader.report.terminal.checklist import Style, verdict_lines
 from grader.report.terminal.layout import Look
@@ -41,7 +41,7 @@ ONLY_HIDDEN = replace(LEAKING, criteria=(replace(ROW, failures=(LEAKY,)),), faul
 
 def everything(verdict: Verdict) -> dict[str, str]:
     """What each format, and the terminal, tells of a verdict, decoded."""
-    told = {name: render(report(verdict), SCENE) for name, render in RENDER.items()}
+    told = {name: str(each.render(report(verdict), SCENE)) for name, each in CHECKS.items()}
     told["autograding"] = base64.b64decode(told["autograding"]).decode()
     told["github"] = html.unescape(told["github"])
     told["junit"] = html.unescape(told["junit"])

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from grader.errors import UsageError
-from grader.report.formats import RENDER, Target, parsed
+from grader.report.formats import CHECKS, Target, parsed
+from grader.tests.support.packages import installed
 from grader.tests.support.verdicts import PASSED, SCENE, SYNTAX, UNMARKED, VERDICT, report
 from grader.verdict import Verdict
 
@@ -56,17 +57,47 @@ def test_two_documents_cannot_be_printed_with_json() -> None:
         parsed("gradescope", as_json=True)
 
 
-@pytest.mark.parametrize("name", RENDER)
+@pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("verdict", [PASSED, VERDICT, SYNTAX, *UNMARKED.values()])
 def test_every_format_renders_every_kind_of_verdict(name: str, verdict: Verdict) -> None:
-    assert RENDER[name](report(verdict), SCENE)
-    assert RENDER[name](report(PASSED, verdict, every=True), SCENE)
+    assert CHECKS[name].render(report(verdict), SCENE)
+    assert CHECKS[name].render(report(PASSED, verdict, every=True), SCENE)
 
 
 @pytest.mark.parametrize("verdict", [PASSED, VERDICT, SYNTAX, *UNMARKED.values()])
 def test_json_is_of_the_published_shape(verdict: Verdict) -> None:
     schema = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))
-    jsonschema.validate(json.loads(RENDER["json"](report(verdict), SCENE)), schema)
-    found = json.loads(RENDER["json"](report(verdict, every=True), SCENE))
+    jsonschema.validate(json.loads(CHECKS["json"].render(report(verdict), SCENE)), schema)
+    found = json.loads(CHECKS["json"].render(report(verdict, every=True), SCENE))
     jsonschema.validate(found, {**schema, "$ref": "#/$defs/summary"})
-    assert json.loads(RENDER["json"](report(UNMARKED["locked"]), SCENE))["waits_for"] == ["s01"]
+    assert json.loads(CHECKS["json"].render(report(UNMARKED["locked"]), SCENE))["waits_for"] == ["s01"]
+
+
+class TestOfAnInstalledPackage:
+    """A format that a package of somebody else brings."""
+
+    def test_it_is_named_after_the_grader_s_own_and_renders(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        installed(tmp_path, monkeypatch, "grader.formats", "words")
+        assert [*CHECKS][-1] == "words"
+        assert parsed("words=FILE") == (Target("words", Path("FILE")),)
+        assert CHECKS["words"].render(report(PASSED), SCENE) == "s15: 1 of 1 criterion"
+        assert not CHECKS["words"].gives_marks
+
+    def test_it_takes_the_place_of_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = CHECKS["json"]
+        installed(tmp_path, monkeypatch, "grader.formats", "json")
+        assert CHECKS["json"] is before
+        assert [*CHECKS].count("json") == 1
+
+    @pytest.mark.parametrize(
+        ("place", "why"), [("their_words:NOTHING", "cannot be loaded"), ("their_words:words", "no Format")]
+    )
+    def test_one_that_is_broken_is_named(
+        self, place: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        installed(tmp_path, monkeypatch, "grader.formats", "words", place)
+        with pytest.raises(UsageError, match=f"the format words .*{why}") as caught:
+            CHECKS["words"]
+        assert place in (caught.value.hint or "")

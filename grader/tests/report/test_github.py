@@ -1,20 +1,36 @@
-"""The job's summary and the annotations: their limits, and that no text in them is anything but text."""
+"""Documents for GitHub Actions, GitHub Classroom's reporter and Classroom 50, by the rules of each."""
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
+from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
+from grader.errors import UsageError
 from grader.outcome import Where
 from grader.report.escape import plain
-from grader.report.github import ANNOTATIONS, LIMIT, annotation_lines, summary, within
-from grader.report.graded import Scene, details
+from grader.report.github import (
+    ANNOTATIONS,
+    LIMIT,
+    annotation_lines,
+    autograding,
+    classroom50,
+    expect_runner,
+    summary,
+    within,
+)
+from grader.report.graded import ReportContext, details
 from grader.tests.support.verdicts import (
+    CLASSROOM50,
     CRASH,
     LABEL,
     NOW,
@@ -67,7 +83,7 @@ def page(*verdicts: Verdict) -> Tags:
     return Tags(reader.render(summary(report(*verdicts), SCENE)))
 
 
-def commands(*verdicts: Verdict, scene: Scene = SCENE) -> list[tuple[str, str, str, str]]:
+def commands(*verdicts: Verdict, scene: ReportContext = SCENE) -> list[tuple[str, str, str, str]]:
     """File, line, title and message of each annotation, as the runner reads them."""
     found = []
     for line in annotation_lines(report(*verdicts), scene):
@@ -148,7 +164,7 @@ def test_an_annotation_stands_on_the_learner_s_own_line() -> None:
 
 
 def test_a_file_outside_of_the_repository_is_named_in_the_message() -> None:
-    ((file, line, _, message),) = commands(replace(VERDICT, criteria=(SPLIT,)), scene=Scene(NOW))
+    ((file, line, _, message),) = commands(replace(VERDICT, criteria=(SPLIT,)), scene=ReportContext(NOW))
     assert (file, line) == ("", "")
     assert message.endswith(f"\n{LABEL}:142")
 
@@ -182,3 +198,150 @@ def test_whatever_a_learner_wrote_cannot_end_or_begin_a_command(text: str) -> No
 def test_a_place_with_signs_of_its_own_is_read_back() -> None:
     row = replace(SPLIT, failures=(replace(PUBLIC, where=Where("a,b:c%2C=d.py", 3)),))
     assert commands(replace(VERDICT, criteria=(row,)))[0][0] == "a,b:c%2C=d.py"
+
+
+SCHEMA: dict[str, Any] = json.loads(
+    resources.files("grader.report").joinpath("schemas/autograding.schema.json").read_text("utf-8")
+)
+
+
+def read(*verdicts: Verdict) -> dict[str, Any]:
+    """The result as the reporter gets it, if the schema accepts it."""
+    encoded = autograding(report(*verdicts, every=len(verdicts) > 1), SCENE)
+    assert "\n" not in encoded
+    result: dict[str, Any] = json.loads(base64.b64decode(encoded, validate=True))
+    jsonschema.Draft202012Validator(SCHEMA).validate(result)
+    return result
+
+
+def posted(result: dict[str, Any]) -> str | None:
+    """What the reporter tells GitHub Classroom (notify-classroom.js): nothing where max_score is 0."""
+    if not result["max_score"]:
+        return None
+    return f"Points {sum(test['score'] for test in result['tests'])}/{result['max_score']}"
+
+
+def test_the_schema_is_a_schema_and_refuses_what_is_wrong() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    good = read(VERDICT)
+    wrongs: list[dict[str, Any]] = [{"status": "passed"}, {"tests": []}, {"max_score": -1}, {"more": 1}]
+    for wrong in wrongs:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**good, **wrong}, SCHEMA)
+
+
+def test_each_row_is_a_test_of_one_point() -> None:
+    result = read(VERDICT)
+    assert [(test["status"], test["score"]) for test in result["tests"]] == [
+        ("pass", 1),
+        ("fail", 0),
+        ("fail", 0),
+        ("fail", 0),
+        ("error", 0),
+    ]
+    assert (result["status"], posted(result)) == ("fail", "Points 1/5")
+    assert result["tests"][1] == {
+        "name": "s15 · split_heads reshapes",
+        "status": "fail",
+        "message": details(SPLIT, VERDICT),
+        "score": 0,
+        "filename": LABEL,
+        "line_no": 142,
+    }
+
+
+def test_a_pass_is_a_pass() -> None:
+    assert (read(PASSED)["status"], posted(read(PASSED))) == ("pass", "Points 1/1")
+    assert read(replace(PASSED, passed=False))["status"] == "fail"
+    assert posted(read(PASSED, VERDICT)) == "Points 2/6"
+
+
+@pytest.mark.parametrize("verdict", UNMARKED.values(), ids=list(UNMARKED))
+def test_what_gives_no_marks_is_an_error_and_is_not_posted(verdict: Verdict) -> None:
+    result = read(verdict)
+    assert (result["status"], posted(result), len(result["tests"])) == ("error", None, 1)
+    assert result["tests"][0]["message"]
+
+
+@given(TEXTS)
+def test_the_reporter_s_log_obeys_nothing_that_a_learner_wrote(text: str) -> None:
+    verdict = replace(written(text), problem=None)
+    for test in read(verdict)["tests"]:
+        for printed in (test["name"], test["message"] or "", test["filename"] or ""):
+            assert obeyed_by_a_runner(printed) == []
+            assert all(char == "\n" or char.isprintable() for char in printed)
+
+
+CLASSROOM50_SCHEMA: dict[str, Any] = json.loads(
+    resources.files("grader.report").joinpath("schemas/classroom50.schema.json").read_text("utf-8")
+)
+
+
+def classroom50_result(*verdicts: Verdict, scene: ReportContext = SCENE) -> dict[str, Any]:
+    """The document, if the schema accepts it and the rules that a schema cannot say hold."""
+    result: dict[str, Any] = json.loads(classroom50(report(*verdicts), scene))
+    jsonschema.Draft202012Validator(CLASSROOM50_SCHEMA).validate(result)
+    assert result["score"] == sum(test["score"] for test in result["tests"]) <= result["max-score"]
+    assert all(test["score"] <= test["max-score"] for test in result["tests"])
+    return result
+
+
+def test_the_schema_is_a_schema_and_refuses_what_is_wrong_of_classroom50() -> None:
+    jsonschema.Draft202012Validator.check_schema(CLASSROOM50_SCHEMA)
+    good = classroom50_result(VERDICT)
+    wrongs: list[dict[str, Any]] = [
+        {"schema": "v2"},
+        {"score": 0.5},
+        {"submission": "main"},
+        {"datetime": "now"},
+        {"usernames": []},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**good, **wrong}, CLASSROOM50_SCHEMA)
+
+
+def test_it_names_the_submission_as_the_environment_does() -> None:
+    result = classroom50_result(VERDICT)
+    assert (result["classroom"], result["assignment"], result["owner"]) == ("numerics", "attention", "learner")
+    assert (result["submission"], result["review"]) == (CLASSROOM50["SUBMISSION_TAG"], CLASSROOM50["COMMIT_URL"])
+    assert (result["assignment_type"], result["datetime"]) == ("individual", "2026-11-21T12:30:05Z")
+    more = {**CLASSROOM50, "OWNER": "group-1", "ASSIGNMENT_TYPE": "group", "REVIEW_URL": "https://example.org/r"}
+    other = classroom50_result(VERDICT, scene=ReportContext(NOW, more))
+    assert (other["owner"], other["assignment_type"], other["review"]) == ("group-1", "group", "https://example.org/r")
+
+
+def test_each_row_is_a_test_of_one_point_of_classroom50() -> None:
+    result = classroom50_result(VERDICT)
+    assert (result["score"], result["max-score"]) == (1, 5)
+    assert [test["passed"] for test in result["tests"]] == [True, False, False, False, False]
+    assert [test["status"] for test in result["tests"]] == ["passed", "failed", "not_started", "blocked", "crashed"]
+    assert "72 of 96" in result["tests"][1]["output"]
+
+
+@pytest.mark.parametrize("verdict", UNMARKED.values(), ids=list(UNMARKED))
+def test_what_gives_no_marks_has_nothing_of_nothing(verdict: Verdict) -> None:
+    result = classroom50_result(verdict)
+    assert (result["score"], result["max-score"], result["tests"]) == (0, 0, [])
+
+
+@pytest.mark.parametrize("name", ["CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL", "USERNAME"])
+def test_what_the_environment_lacks_is_named(name: str) -> None:
+    with pytest.raises(UsageError, match="OWNER" if name == "USERNAME" else name):
+        expect_runner({key: value for key, value in CLASSROOM50.items() if key != name})
+
+
+def test_a_tag_that_is_no_submission_s_is_named() -> None:
+    expect_runner(CLASSROOM50)
+    with pytest.raises(UsageError, match="submit/"):
+        expect_runner({**CLASSROOM50, "SUBMISSION_TAG": "v1"})
+
+
+@given(TEXTS)
+def test_whatever_a_learner_wrote_is_text(text: str) -> None:
+    verdict = replace(written(text), problem=None)
+    document = classroom50(report(verdict), SCENE)
+    assert document.isascii()
+    assert obeyed_by_a_runner(document) == []
+    for test in classroom50_result(verdict)["tests"]:
+        assert obeyed_by_a_runner(test["output"]) == []

@@ -10,6 +10,7 @@ from hypothesis import given
 from grader.course.provenance import Provenance
 from grader.outcome import Where
 from grader.report import github, graded
+from grader.report.terminal.words import reached_words
 from grader.tests.support.verdicts import (
     CRASH,
     EMPTY,
@@ -53,7 +54,7 @@ def test_what_was_graded_gives_marks(verdict: Verdict) -> None:
 
 
 def test_each_row_that_passes_is_worth_a_point() -> None:
-    assert (graded.points(VERDICT), graded.reached(VERDICT)) == (1, "1 of 5 criteria")
+    assert (graded.points(VERDICT), reached_words(VERDICT)) == (1, "1 of 5 criteria")
     assert graded.points(EMPTY) == 0
 
 
@@ -80,8 +81,7 @@ def test_the_place_is_the_first_of_the_learner_s_lines() -> None:
     other = replace(HIDDEN, where=Where(LABEL, 7), message="another", diagnosis=None)
     row = replace(SPLIT, failures=(replace(PUBLIC, where=None), other))
     assert graded.place(row, VERDICT) == Where(LABEL, 7)
-    first = graded.first_told(row, VERDICT)
-    assert first is not None and first.where is None
+    assert graded.said(row, VERDICT)[1] == PUBLIC.call
     assert graded.place(SCORES, VERDICT) is None
     assert graded.place(SPLIT, VERDICT) == Where(LABEL, 142)
 
@@ -123,6 +123,6 @@ def test_nothing_that_a_learner_wrote_is_obeyed(text: str) -> None:
 
 
 def test_what_is_reached_with_public_tests_alone_says_so() -> None:
-    assert graded.reached(PASSED) == "1 of 1 criterion"
+    assert reached_words(PASSED) == "1 of 1 criterion"
     only = replace(PASSED, passed=False, run=replace(PASSED.run, public_only=True))
-    assert graded.reached(only) == "1 of 1 criterion (public tests only)"
+    assert reached_words(only) == "1 of 1 criterion (public tests only)"

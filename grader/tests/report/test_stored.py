@@ -14,7 +14,7 @@ from grader.criterion import Passes
 from grader.outcome import Status
 from grader.report.document import verdict_document
 from grader.report.stored import decided
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.verdicts import CRASH, FORWARD, PASSED, RIGHT, SCORES, SPLIT, TEXTBOOK, VERDICT
 from grader.verdict import CriterionResult, Verdict
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 
 CONTRACT = Contract(
     {

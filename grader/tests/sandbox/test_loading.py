@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 from grader.sandbox.connection import MissingName, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import become, load_problem

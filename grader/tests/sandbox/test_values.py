@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 from grader.isolation import tiers
 from grader.protocol import codec
 from grader.sandbox.exceptions import WorkerFailed

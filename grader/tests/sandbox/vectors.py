@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 
 OPERATORS = (
     "__add__", "__radd__", "__mul__", "__matmul__", "__neg__", "__abs__", "__eq__", "__lt__", "__len__", "__getitem__",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
+from grader.course.sealed import RECORD, ReleaseRecord, digest, record_text
 from grader.setup.edition import Edition
 from grader.setup.updating import Update, update
 
@@ -62,7 +62,7 @@ def edition(version: str = "0.1.0", changed: Mapping[str, str | None] | None = N
     digests = {name: digest(data) for name, data in files.items()}
     files["hidden/s01_numbers.sealed"] = f"sealed {version}".encode()
     files["hidden/tests.key"] = f"key {version}".encode()
-    made = Record(**{"course": version, "key": "id", "self_paced": True, "files": digests, **record})  # type: ignore[arg-type]
+    made = ReleaseRecord(**{"course": version, "key": "id", "self_paced": True, "files": digests, **record})  # type: ignore[arg-type]
     files[f"hidden/{RECORD}"] = record_text(made).encode()
     return Edition(made, files, "hidden")
 

@@ -11,9 +11,8 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.manifest import read_toml
-from grader.course.patches import KEBAB, Edit, patch_in
-from grader.course.table import Table
+from grader.course.answers import KEBAB, Replacement, patch_in
+from grader.course.table import Table, read_toml
 from grader.errors import GraderError
 
 FOLDER = Path(__file__).parent
@@ -32,7 +31,7 @@ class Slip:
     id: str
     what: str
     row: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
     source: str
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
-from grader.authoring.cases import Case, Result
+from grader.authoring.cases import ProofCase, Result
 from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.outcome import SEARCH
@@ -81,7 +81,7 @@ def all_slips(stage: str) -> list[Slip]:
 def graded(slips: Iterable[Slip], executor: Executor) -> Iterator[tuple[Slip, Told | str]]:
     """Grade slips and yield each with what it is told, or why that is not known, as they come."""
     known = {f"slips/{slip.id}": slip for slip in slips}
-    cases = [Case(name, slip.stage, slip.source, SEED) for name, slip in known.items()]
+    cases = [ProofCase(name, slip.stage, slip.source, SEED) for name, slip in known.items()]
     for result in results(executor, cases):
         slip = known[result.case.name]
         yield slip, told(result, slip)

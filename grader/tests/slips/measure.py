@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from grader.authoring.changed_lines import change_of, replaced_by
+from grader.authoring.naming import change_of, replaced_by
 from grader.authoring.proof import workers
 from grader.course.manifest import load_course
 from grader.course.stage import Stage

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.cases import Case
+from grader.authoring.cases import ProofCase
 from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.tests.slips.bank import HOLDOUT, SLIPS, BankError, slips_of, solution_of, stages_with_slips
@@ -67,7 +67,7 @@ def test_a_holdout_has_slips_of_its_own(stage: str) -> None:
 @pytest.mark.full_matrix("stages", "hidden")
 def test_a_solution_passes(right: str, executor: Executor, pytestconfig: pytest.Config) -> None:
     seeds = range(pytestconfig.getoption("--seeds"))
-    cases = [Case("slips/solution", right, solution_of(right), seed) for seed in seeds]
+    cases = [ProofCase("slips/solution", right, solution_of(right), seed) for seed in seeds]
     for result in results(executor, cases):
         assert result.verdict is not None and result.verdict.passed, (result.case.seed, result.verdict)
 
@@ -76,7 +76,7 @@ def test_a_slip_fails_its_row(wrong: str, executor: Executor, pytestconfig: pyte
     slips = (*slips_of(wrong), *(slips_of(wrong, file=HOLDOUT) if (wrong, HOLDOUT) in FILES else ()))
     number = STAGES.index(wrong) % len(slips)
     chosen = slips if pytestconfig.getoption("--all-tiers") else slips[number : number + 1]
-    cases = [Case(f"slips/{slip.id}", wrong, slip.source, 1, first_failure=(slip.row,)) for slip in chosen]
+    cases = [ProofCase(f"slips/{slip.id}", wrong, slip.source, 1, first_failure=(slip.row,)) for slip in chosen]
     wanted = {f"slips/{slip.id}": slip.row for slip in chosen}
     found = {
         result.case.name: "nowhere" if not result.outcomes else result.outcomes[0].criterion or result.outcomes[0].test

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 
 import pytest
 
-from grader.authoring.cases import Case
+from grader.authoring.cases import ProofCase
 from grader.authoring.proof import results, workers
 from grader.course.answers import load_mistakes, reference_source
 from grader.course.manifest import load_course
@@ -157,7 +157,7 @@ def test_a_known_mistake_is_named_in_a_whole_run(
     """No row names another known mistake, though most that need its own fail with it."""
     source = reference_source(COURSE.find(stage))
     assert source.count(was) == 1
-    case = Case(f"known/{mistake}", stage, source.replace(was, now), SEED)
+    case = ProofCase(f"known/{mistake}", stage, source.replace(was, now), SEED)
     (result,) = results(executor, [case])
     assert result.verdict is not None
     failures = [failure for row in result.verdict.criteria for failure in row.failures]

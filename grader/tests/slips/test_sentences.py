@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 
 import pytest
 
-from grader.authoring.cases import Case
+from grader.authoring.cases import ProofCase
 from grader.authoring.proof import results, workers
 from grader.course.answers import load_mistakes, stub_source
 from grader.course.manifest import load_course
@@ -44,7 +44,7 @@ def test_what_is_said_of_slips_reads_well(read: str, executor: Executor, pytestc
     stage = COURSE.find(read)
     published = stage.readme_path.read_text(encoding="utf-8") + stub_source(stage)
     sources = {f"slips/{each.id}": each.source for each in slips}
-    cases = [Case(name, read, source, 1) for name, source in sources.items()]
+    cases = [ProofCase(name, read, source, 1) for name, source in sources.items()]
     wrong = {}
     for result in results(executor, cases):
         rows = result.verdict.criteria if result.verdict is not None else ()

@@ -1,7 +1,8 @@
-"""Modules in folders, archives and notebooks within what was handed in, and bounds on how deep that is looked."""
+"""The module in folders, archives and notebooks, and where it is misnamed."""
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import zipfile
@@ -13,6 +14,8 @@ from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, SubmissionError
 from grader.submission import MAX_BYTES, take, take_misnamed
+from grader.submission.containers import notebook_code as code
+from grader.submission.containers import without_magics
 from grader.tests.support.places import ROOT
 
 MODULE = b"x = 1\n"
@@ -109,6 +112,67 @@ def test_no_link_below_a_folder_is_followed(tmp_path: Path, s15: Stage) -> None:
 
 
 def test_too_many_files_are_refused(tmp_path: Path, s15: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.submission.tree.MAX_MEMBERS", 5)
+    monkeypatch.setattr("grader.submission.containers.MAX_MEMBERS", 5)
     with pytest.raises(SubmissionError, match="holds more than 5 files"):
         take(s15, put(tmp_path / "ada", {f"a/{at}.txt": b"" for at in range(9)}), ROOT)
+
+
+def book(*cells: str | list[str], kind: str = "code") -> bytes:
+    return json.dumps({"nbformat": 4, "cells": [{"cell_type": kind, "source": cell} for cell in cells]}).encode()
+
+
+def test_code_cells_are_joined_and_words_left_out() -> None:
+    data = json.dumps({"cells": [
+        {"cell_type": "markdown", "source": "# Title"}, {"cell_type": "code", "source": ["a = 1\n", "b = 2"]},
+        {"cell_type": "raw", "source": "raw"}, {"cell_type": "code", "source": "c = 3"},
+    ]}).encode()  # fmt: skip
+    assert code(b"\xef\xbb\xbf" + data, "x").decode() == "a = 1\nb = 2\n\nc = 3\n"
+
+
+def test_an_older_notebook_is_read() -> None:
+    data = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1"]}]}]}
+    assert code(json.dumps(data).encode(), "x") == b"a = 1\n"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["%matplotlib inline\na = 1", "!pip install numpy\na = 1", "a = 1\na?", "?a\na = 1", "a = 1\nif a:\n    !ls",
+     "%%time\na = 1", "a = 1\nfor _ in ():\n    %timeit a"],
+)  # fmt: skip
+def test_lines_of_ipython_become_comments_in_their_places(cell: str) -> None:
+    text = code(book(cell), "x").decode()
+    ast.parse(text)
+    assert "a = 1" in text.splitlines() and len(text.splitlines()) == len(cell.rstrip().splitlines())
+
+
+def test_cells_of_another_language_are_left_out_and_operators_stay() -> None:
+    text = code(book("%%bash\nrm x\n", "b = (7,\n  8\n  % 3)", "c = 7 % 2"), "x").decode()
+    values: dict[str, object] = {}
+    exec(text, values)  # of this test
+    assert values["c"] == 1 and "# rm x" in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b"\xff\xfe", b"[" * 100_000,
+     book("", kind="code"), book("x", kind="raw"),
+     json.dumps({"cells": [{"cell_type": "code", "source": 5}]}).encode()],
+)  # fmt: skip
+def test_what_is_no_notebook_is_refused(data: bytes) -> None:
+    with pytest.raises(SubmissionError, match=r"nb is (not a notebook that can be read|a notebook without code)"):
+        code(data, "nb")
+
+
+@pytest.mark.parametrize("line", ["%matplotlib inline", "!pip install numpy", "if 1:\n    %time 1", "get = 1\n!ls"])
+def test_a_file_exported_with_magic_lines_is_read_without_them(line: str) -> None:
+    source = f"import math\n{line}\nx = 7 \\\n  % 3\n".encode()
+    text, (note,) = without_magics(source)
+    ast.parse(text)
+    assert text.count(b"\n") == source.count(b"\n") and "is left out: only IPython understands it" in note
+
+
+@pytest.mark.parametrize(
+    "source", [b"x = 1\n", b"x = (7\n% 3)\n", b'"""\n%time\n"""\n', b"%time\ndef f(:\n", b"%t\n\xff\n"]
+)
+def test_a_file_that_needs_no_change_or_is_no_python_even_so_stays_as_it_is(source: bytes) -> None:
+    assert without_magics(source) == (source, ())

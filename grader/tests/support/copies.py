@@ -8,10 +8,9 @@ from pathlib import Path
 
 from grader import __version__
 from grader.classroom.release import sealed
+from grader.course.bundle import SealKey
 from grader.course.manifest import load_course
-from grader.course.sealed import SHIPPED_KEY
-from grader.course.sealed.copy import RECORD, Record, digest, record_text
-from grader.course.sealed.keys import SealKey
+from grader.course.sealed import RECORD, SHIPPED_KEY, ReleaseRecord, digest, record_text
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.tests.support.good_stage import SOLUTION, write_stage
@@ -39,7 +38,7 @@ class SmallCopy:
         (self.hidden / f"{NAME}.stub").write_text(stub_of(SOLUTION))
         paths = sorted(path for path in self.root.rglob("*") if path.is_file() and path.parent != self.hidden)
         files = {path.relative_to(self.root).as_posix(): digest(path.read_bytes()) for path in paths}
-        (self.hidden / RECORD).write_text(record_text(Record(__version__, KEY.id, shipped, files)))
+        (self.hidden / RECORD).write_text(record_text(ReleaseRecord(__version__, KEY.id, shipped, files)))
         if shipped:
             (self.hidden / SHIPPED_KEY).write_text(KEY.text)
 

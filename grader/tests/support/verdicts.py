@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from grader.criterion import KindCount
 from grader.outcome import Diagnosis, Where
-from grader.report.graded import Report, Scene
-from grader.submission.source import Problem
+from grader.report.graded import Report, ReportContext
+from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 LABEL = "stages/s15_attention/attention.py"
@@ -67,7 +67,7 @@ CLASSROOM50 = {
     "RELEASE_URL": "https://example.org/release/1",
     "USERNAME": "learner",
 }
-SCENE = Scene(NOW, CLASSROOM50, lambda label: label)
+SCENE = ReportContext(NOW, CLASSROOM50, lambda label: label)
 
 _SIGNS = [
     *("::error::x", "::set-output", "name=a::b", "::stop-commands::t", "##[add-mask]1", "###[group]", "##vso[task.x]"),

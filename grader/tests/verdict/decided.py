@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Run, Verdict, decide
 
 HINTS = ("a", "b", "c")

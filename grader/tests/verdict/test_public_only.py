@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.outcome import Outcome, Status
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.verdict.decided import ROWS, RUN, STAGE, row, test_of, verdict
 from grader.verdict import GRAVITY, Verdict, decide
 

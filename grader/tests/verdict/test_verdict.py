@@ -9,7 +9,7 @@ import pytest
 
 from grader.course.stage import Stage
 from grader.outcome import Outcome, Status, Where
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.verdict.decided import EXPECTED, RUN, STAGE, A, row, test_of, verdict
 from grader.verdict import GRAVITY, CriterionResult, Verdict, decide
 

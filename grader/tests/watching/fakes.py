@@ -12,13 +12,15 @@ from grader.progress.actions import Workspace
 from grader.progress.workspace import open_workspace
 from grader.tests.support.verdicts import RUN
 from grader.verdict import CriterionResult, Failure, Verdict
-from grader.watching.events import Event, Judged
+from grader.watching import saves
+from grader.watching.board import Event, Judged
+from grader.watching.kept import Kept
 from grader.watching.session import Session
 
 SQUARE = Diagnosis("squared", "double", "This is the square.", "Multiply by 2.", declared=True)
 
 
-class Checks:
+class Checks(Kept):
     """Notes what is to be checked."""
 
     def __init__(self) -> None:
@@ -35,14 +37,14 @@ class Checks:
         self.closed = True
 
 
-class Saves:
+class Saves(saves.Saves):
     """Notes which module is watched."""
 
     def __init__(self) -> None:
         self.watched: Path | None = None
         self.others: Callable[[], tuple[Path, ...]] = tuple
 
-    def watch(self, path: Path, others: Callable[[], tuple[Path, ...]]) -> None:
+    def watch(self, path: Path, others: Callable[[], tuple[Path, ...]] = tuple) -> None:
         self.watched, self.others = path, others
 
     def close(self) -> None:

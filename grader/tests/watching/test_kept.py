@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 
 from grader.judging.grading import Grader, Options
+from grader.judging.task import packed, unpacked
 from grader.progress.workspace import open_workspace
 from grader.submission import Snapshot
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.support.patience import SLACK
+from grader.tests.support.verdicts import RIGHT, TEXTBOOK, VERDICT
 from grader.verdict import Verdict
-from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
-from grader.watching.kept import CAN_INTERRUPT, Kept
+from grader.watching.board import Counted, Decided, Event, Failed, Glimpsed, Judged
+from grader.watching.kept import CAN_INTERRUPT, RECORDS, Kept
 from grader.watching.service import Service, serve
 
 ECHO = """
@@ -211,3 +213,9 @@ def test_a_grader_that_fails_is_told_and_forgotten(place: Place, monkeypatch: py
 def _orders(*pieces: bytes) -> Callable[[], bytes]:
     left = iter([*pieces, b""])
     return lambda: next(left)
+
+
+def test_a_verdict_with_kinds_comes_back_as_it_was() -> None:
+    verdict = replace(VERDICT, criteria=(RIGHT, TEXTBOOK))
+    found = unpacked(packed(verdict), RECORDS)
+    assert found == verdict and found.criteria[1].lacks_robustness

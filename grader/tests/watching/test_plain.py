@@ -13,7 +13,7 @@ from grader.outcome import SEARCH, Where
 from grader.report.terminal.layout import Look
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
-from grader.watching.events import Decided, Event, Explored, Failed, Glimpsed, Saved, Typed
+from grader.watching.board import Decided, Event, Explored, Failed, Glimpsed, Saved, Typed
 from grader.watching.keys import Keys
 from grader.watching.plain import Lines, read_lines
 

@@ -13,7 +13,7 @@ import pytest
 
 from grader.tests.support.patience import SLACK
 from grader.watching import saves
-from grader.watching.events import Event, Saved
+from grader.watching.board import Event, Saved
 
 MOUNTS = (
     "/dev/sda1 / ext4 rw 0 0\nhost:/home /home nfs4 rw 0 0\ntmpfs /home/fast tmpfs rw 0 0\nx /my\\040disk 9p rw 0 0\n"

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import queue
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.course.manifest import load_course
 from grader.errors import ProgressError, StageLocked, UsageError
-from grader.submission.source import Problem
+from grader.progress.workspace import open_workspace
+from grader.submission.parsing import Problem
 from grader.tests.support.command import NUMBERS, Place
+from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Watched, verdict
-from grader.watching.events import Counted, Decided, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.session import RUNNING
+from grader.watching.board import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.session import RUNNING, explored, exploring, files_beside
+from grader.watching.session import kind_of_file as kind
 
 
 @pytest.fixture
@@ -210,3 +218,76 @@ def test_progress_that_cannot_be_read_leaves_the_stages_as_they_were(
 def test_what_is_closed_watches_and_grades_no_more(watched: Watched) -> None:
     watched.session.close()
     assert (watched.checks.closed, watched.saves.watched) == (True, None)
+
+
+def test_a_check_depends_on_earlier_modules_and_on_tests(place: Place) -> None:
+    first, second = open_workspace(place.root).course.stages
+    built = replace(second, builds_on=(first,))
+    names = [path.relative_to(place.root).as_posix() for path in files_beside(built)]
+    assert names[0] == "stages/s01_numbers/numbers_.py"
+    assert "stages/s02_sums/tests/test_total.py" in names and "hidden/s02_sums/test_hidden_total.py" in names
+    assert not any("s01" in name for name in names[1:])
+    assert place.numbers not in files_beside(second)
+
+
+def test_each_file_is_known_for_what_it_is(place: Place) -> None:
+    first, second = open_workspace(place.root).course.stages
+    built = replace(second, builds_on=(first,))
+    assert (
+        kind(built, place.sums),
+        kind(built, place.numbers),
+        kind(second, place.numbers),
+    ) == (
+        "module",
+        "earlier",
+        None,
+    )
+    assert (
+        kind(built, built.tests_path / "new.py")
+        == "tests"
+        == kind(built, built.hidden_root / built.name / "oracles.py")
+    )
+    assert kind(built, built.tests_path / "notes.txt") is None is kind(built, first.tests_path / "test_double.py")
+
+
+def test_what_the_command_prints_arrives_as_an_event(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: dict[str, Any] = {}
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        ran.update(options, command=command)
+        return subprocess.CompletedProcess(command, 1, "a curve ∿\n".encode())
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("NO_COLOR", "1")
+    found: queue.Queue[Event] = queue.Queue()
+    course = load_course(place.root)
+    course = replace(course, settings=replace(course.settings, drawings="drawings"))
+    assert exploring(course, found.put, lambda: 50, colour=True)("s01")
+    assert found.get(timeout=SLACK) == Explored("s01", "a curve ∿\n")
+    assert (ran["command"][-2:], ran["cwd"], ran["env"]["COLUMNS"]) == (["explore", "s01"], place.root, "50")
+    assert "NO_COLOR" not in ran["env"] and ran["env"]["FORCE_COLOR"] == "1" and "NO_COLOR" in os.environ
+
+
+@pytest.mark.parametrize("error", [OSError("no process"), subprocess.TimeoutExpired("explore", 120)])
+def test_a_command_that_cannot_run_says_why(place: Place, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = explored(place.root, "s01", 80, colour=False)
+    assert found.text == "" and ("no process" in found.why or "took longer than 120 s" in found.why)
+
+
+def test_a_stage_that_cannot_be_explored_says_so(place: Place) -> None:
+    told = "s01 has nothing to draw or explore"
+    assert explored(place.root, "s01", 20, colour=True) == Explored("s01", "", told)  # wrapped and coloured before
+
+
+def test_no_command_runs_for_a_stage_without_a_drawing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise OSError("a process was started")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found: queue.Queue[Event] = queue.Queue()
+    assert not exploring(load_course(place.root), found.put, lambda: 50, colour=False)("s01")
+    assert found.empty()

@@ -9,13 +9,12 @@ from rich.text import Text
 
 from grader.criterion import KindCount
 from grader.report.terminal.layout import Look
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Verdict
 from grader.watching import telling
 from grader.watching.board import Board
-from grader.watching.live import FOOT, page
 
 LOOK = Look(80)
 
@@ -133,19 +132,7 @@ def test_plain_mode_tells_sentences_without_marks(board: Board) -> None:
     assert text(telling.spoken(trouble, LOOK)) == "s01 has no module\nUse `grader reset s01`."
 
 
-def test_the_live_view_fits_its_height_and_keeps_the_keys(board: Board) -> None:
-    board = replace(judged(board, "failed", "blocked"), drawn="\n".join("x" * 9))
-    for height in (8, 12, 24):
-        lines = page(board, Look(110), height, "", 0.0).lines
-        assert (
-            len(lines) <= height and lines[-1].plain == "  ".join(FOOT) and lines[0].plain.startswith("s01 · Numbers")
-        )
-    assert "an answer" in text(page(board, Look(110), 24, "an answer", 0.0).lines)
-    assert "expected 6" not in text(page(board, Look(110), 24, "an answer", 0.0).lines)
-
-
 def test_in_ascii_nothing_else_is_shown(board: Board) -> None:
     look = Look(80, ascii=True)
     board = judged(board, "failed", "blocked")
     assert text(telling.below(board, look)).isascii()
-    assert text(page(board, look, 30, "", 0.0).lines).isascii()

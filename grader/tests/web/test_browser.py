@@ -18,7 +18,7 @@ import pytest
 from grader.tests.support.browser import Page, browser, found
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.web.browsing import MARK, accessible, quiet, reached, saved, serving
-from grader.web.serving.hub import MOST
+from grader.web.live import MOST
 
 README = """# Numbers
 
@@ -200,8 +200,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     from grader.submission import take
     from grader.tests.web.test_certificate import KEY, MADE
     from grader.web.certificate import document
-    from grader.web.page import Pages
-    from grader.web.pictures import Picture
+    from grader.web.report import Pages, Picture
     from grader.web.road import road
 
     course.numbers.write_text(NUMBERS, encoding="utf-8")

@@ -15,7 +15,7 @@ from grader.submission import take
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.watching.fakes import verdict
 from grader.verdict import Verdict
-from grader.web.road import CHANGED, UNCHECKED, Road, functions_of, lasted, road
+from grader.web.road import CHANGED, UNCHECKED, Road, lasted, road
 
 NOW = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
 
@@ -132,11 +132,6 @@ def test_hints_and_time_are_counted(workspace: Workspace) -> None:
 @pytest.mark.parametrize(("seconds", "words"), [(0, ""), (3599, "59 min"), (3600, "1 h"), (90061, "25 h 1 min")])
 def test_a_time_is_told_in_hours_and_minutes(seconds: int, words: str) -> None:
     assert lasted(seconds) == words
-
-
-def test_each_function_is_named_once(workspace: Workspace) -> None:
-    rows = found(workspace).stops[0].rows
-    assert functions_of([*rows, *rows]) == ("double", "quadruple")
 
 
 def test_nothing_is_written(place: Place, workspace: Workspace) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.sealed.copy import read_record
+from grader.course.sealed import read_record
 from grader.setup.wheel import wheel_path
 from grader.tests.commands.classroom.typed import Typed
 from grader.tests.support.copies import NAME

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.commands.grading import Page
+from grader.commands.checking import Page
 from grader.report.terminal.checklist import Style, verdict_lines
 from grader.report.terminal.layout import Look
 from grader.report.terminal.screen import SEARCHING, Ticker

@@ -227,7 +227,7 @@ def test_ctrl_c_at_the_question_stops_it(told: Here, words: tuple[str, ...], mon
     def stop(*_: object, **__: object) -> bool:
         raise typer.Abort  # as typer.confirm does after Ctrl-C or Ctrl-D
 
-    monkeypatch.setattr("grader.stopping.signal.signal", lambda *_: None)  # the handler belongs to all tests
+    monkeypatch.setattr("grader.process.signal.signal", lambda *_: None)  # the handler belongs to all tests
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.confirm", stop)
     done = told(*words)

@@ -9,8 +9,8 @@ import pytest
 
 from grader.classroom import release as releasing
 from grader.classroom.release import release, whole
+from grader.course.bundle import new_key
 from grader.course.manifest import load_course
-from grader.course.sealed.keys import new_key
 from grader.progress.store import Store
 from grader.tests.courses.conftest import solution
 from grader.tests.courses.uses.building import SPY, Grade, sources, wrote

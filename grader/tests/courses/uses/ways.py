@@ -37,7 +37,7 @@ from grader.submission.earlier import used_modules
 from grader.tests.courses.uses.building import SPY
 from grader.tests.support.cluster import cluster
 from grader.tests.support.patience import SLACK
-from grader.watching.events import Failed, Judged
+from grader.watching.board import Failed, Judged
 from grader.watching.kept import Kept
 
 ISOLATION = ("--isolation", "process")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.diagnosis.comparison.distance import errors, in_common
+from grader.diagnosis.comparison.difference import errors, in_common
 
 WHOLE = hnp.integer_dtypes() | hnp.unsigned_integer_dtypes()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.comparison.likeness import Likeness, likeness
+from grader.diagnosis.comparison.exact import Likeness, likeness
 
 X = np.array([[1.0, 2.0, 4.0], [7.0, 11.0, 16.0]])
 OTHER = X + 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.diagnosis.comparison.mutation import mutation
+from grader.diagnosis.comparison.difference import mutation
 
 X = np.array([1.0, 2.0, 3.0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.comparison.places import Mask, find_place
+from grader.diagnosis.comparison.patterns import Mask, find_place
 
 
 def at(shape: tuple[int, ...], *index: object) -> Mask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.exceptions.memory import too_much
+from grader.diagnosis.exceptions.help import too_much
 
 END = "than the 1024 MB that a stage may use"
 

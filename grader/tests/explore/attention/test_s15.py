@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from drawings.s15.own_notices import OWN
-from grader.explore.drawing import Images
 from grader.explore.example import example
-from grader.explore.model import Array, Example, Exploration
+from grader.explore.model import Array, Example, Exploration, Images
 from grader.tests.explore.exploring import broken, explored, parts, reference
 
 PROJECTED = ["head-1-projected", "head-2-projected"]

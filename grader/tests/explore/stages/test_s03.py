@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.explore.drawing import Graph, Graphs
-from grader.explore.model import Exploration
+from grader.explore.model import Exploration, Graph, Graphs
 from grader.tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")

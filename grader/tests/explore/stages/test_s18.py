@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from drawings.s18 import steps as s18
-from grader.course.data import data_beside
+from grader.course.provided import data_beside
 from grader.errors import UsageError
 from grader.explore.example import example
 from grader.tests.explore.exploring import COURSE, charts, explored, images, parts, reference, stubbed

@@ -11,9 +11,8 @@ import pytest
 from drawings.s19.steps import start
 from grader.course.stage import Limits
 from grader.errors import UsageError
-from grader.explore.drawing import Images
 from grader.explore.example import example
-from grader.explore.model import Exploration
+from grader.explore.model import Exploration, Images
 from grader.explore.session import explore
 from grader.submission import take
 from grader.submission.earlier import used_modules

@@ -9,7 +9,7 @@ from rich.text import Text
 from grader.outcome import Diagnosis, Status, Where
 from grader.report.terminal.checklist import Style, verdict_lines
 from grader.report.terminal.layout import Look
-from grader.submission.source import Problem
+from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 DIAGNOSIS = Diagnosis(

@@ -10,16 +10,13 @@ import pytest
 
 from grader.criterion import KindCount
 from grader.outcome import KINDS
-from grader.report import autograding
-from grader.report.classroom50 import classroom50
-from grader.report.github import annotation_lines, summary
-from grader.report.graded import reached
+from grader.report.github import annotation_lines, autograding_document, classroom50, summary
 from grader.report.gradescope import gradescope
 from grader.report.junit import junit
 from grader.report.problems import problems
 from grader.report.terminal.checklist import Style, summary_lines, verdict_lines
 from grader.report.terminal.layout import Look
-from grader.report.terminal.words import LACKING, WORDS, note_choices, status_words
+from grader.report.terminal.words import LACKING, WORDS, note_choices, reached_words, status_words
 from grader.tests.support.verdicts import DIAGNOSIS, PUBLIC, RIGHT, SCENE, SCORES, SPLIT, TEXTBOOK, VERDICT, report
 from grader.verdict import GRAVITY, Verdict
 
@@ -76,13 +73,13 @@ class TestRobustness:
         assert "2 of 2 criteria - 1 robust" in shown(80, ascii=True, verdict=BARE)[0]
 
     def test_it_is_counted_only_where_it_is_asked_for_and_apart(self) -> None:
-        assert reached(replace(BARE, criteria=(SCORES,))) == "1 of 1 criterion"
+        assert reached_words(replace(BARE, criteria=(SCORES,))) == "1 of 1 criterion"
         assert (
-            reached(replace(BARE, passes="all", criteria=(SCORES, replace(TEXTBOOK, tests_passed=12))))
+            reached_words(replace(BARE, passes="all", criteria=(SCORES, replace(TEXTBOOK, tests_passed=12))))
             == "2 of 2 criteria"
         )
         failed = replace(TEXTBOOK, status="failed", tests_passed=2)
-        assert reached(replace(BARE, criteria=(failed,))) == "0 of 1 criterion"
+        assert reached_words(replace(BARE, criteria=(failed,))) == "0 of 1 criterion"
 
     def test_the_row_keeps_its_mark_and_says_what_is_missing(self) -> None:
         line = next(line for line in shown(80, verdict=BARE) if "apply_attention_mask" in line)
@@ -120,8 +117,8 @@ class TestRobustness:
         (_, test) = json.loads(gradescope(found, SCENE))["tests"]
         assert (test["score"], test["status"], test["extra_data"]["robust"]) == (1.0, "passed", False)
         assert test["extra_data"]["robustness"] == {"tests_passed": 2, "tests_total": 3} and MISSING in test["output"]
-        assert autograding.document(found)["status"] == "pass"
-        assert MISSING in autograding.document(found)["tests"][1]["message"]
+        assert autograding_document(found)["status"] == "pass"
+        assert MISSING in autograding_document(found)["tests"][1]["message"]
         assert MISSING in json.loads(classroom50(found, SCENE))["tests"][1]["output"]
         assert f": warning: {TEXTBOOK.text}: 11 of 12 tests · {MISSING} · " in problems(found, SCENE)
         (line,) = annotation_lines(found, SCENE)
@@ -146,7 +143,7 @@ def test_a_wrong_row_is_told_before_one_whose_values_are_right() -> None:
 
 def test_every_format_says_that_values_are_right() -> None:
     found = report(ROW)
-    assert reached(ROW) == "1 of 2 criteria"
+    assert reached_words(ROW) == "1 of 2 criteria"
     assert "| ◐ | layer&#95;norm normalises | values right · 3 of 3 edge cases wrong |" in summary(found, SCENE)
     assert "values right · 3 of 3 edge cases wrong" in html.unescape(junit(found, SCENE))
     assert '"values_right": true' in gradescope(found, SCENE)

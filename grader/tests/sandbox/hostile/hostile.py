@@ -13,7 +13,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 from grader.judging.outcomes import Assessor
 from grader.judging.running import PHASES, Attempt
 from grader.outcome import Outcome, Status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.course.contract import Contract
+from grader.course.stage import Contract
 
 MODULE = """
     import collections

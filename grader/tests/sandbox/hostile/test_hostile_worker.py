@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.sandbox.exceptions import WorkerFailed
-from grader.submission.source.loops import Span
+from grader.submission.loops import Span
 from grader.tests.sandbox.hostile.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, TOO_LARGE, form
 from grader.tests.sandbox.hostile.hostile import TWO, FakeWorker, array_form, playing, status_of
 from grader.tests.support.patience import SLACK

@@ -1,0 +1,418 @@
+"""Causes that are edits: one that puts a failing call right, two that it needs, or a condition that decides wrongly.
+
+Each is made for good before the next is looked for. Of a function that draws at random no answer is right by itself,
+and right modules draw in another order: there the likeliest edits are held against the tests. Where no edit stands, a
+condition may be seen to decide wrongly: turned round once, it alone puts each wrong call right.
+Source: Xuan et al. 2017, Nopol: angelic values of conditions.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.course.stage import Stage
+from grader.diagnosis.accept import OF_ANSWERS, Gate
+from grader.diagnosis.checks import Check, Checks
+from grader.diagnosis.edits import Edit
+from grader.diagnosis.edits.base import RARE, USUAL
+from grader.diagnosis.instrument import FLIP
+from grader.diagnosis.likeness import likeness, manner_of
+from grader.diagnosis.locate import FIRST, NEAR, NEVER
+from grader.diagnosis.module_text import ModuleText, statements
+from grader.diagnosis.pool import Pool
+from grader.diagnosis.runner import Runner, RunnerGone
+from grader.diagnosis.search import Budget, Found, Search
+from grader.diagnosis.stated import known_to
+from grader.diagnosis.trees import walk
+from grader.outcome import Diagnosis
+
+MOST_BYTES = 100_000  # of a module
+MOST_TOGETHER = 3  # edits that one call needs
+MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
+MOST_TRIED = 200  # edits that are held against the tests of a function that draws at random
+MOST_TESTS = 8  # of these that failed, and as many that passed
+SEEDS = (0, 1, 2)
+TRIALS = 8  # that one test counts as at least, and one more for each call that it makes
+NUMBERS_OF_A_TRIAL = 200  # that are drawn in a call, likewise
+MOST_COST = 40  # in trials, of a test that is not the only one
+BATCH = 60  # edits that stand in one form of the functions
+MOST_TIMES = 6  # that a condition is turned round in a call, one after the other
+MOST_CONDITIONS = 12
+MOST_CALLS = 8
+MOST_SHOWN = 60  # characters of a call
+SEVERAL = 2  # different right answers, where each says little
+ORDER = ("", "", "the second time", "the third time", "the fourth time", "the fifth time", "the sixth time")
+
+
+@dataclass(frozen=True, eq=False)
+class Cause:
+    """What is wrong, where, and the failing calls that it explains."""
+
+    id: str
+    function: str
+    line: int
+    text: str
+    fix: str
+    checks: frozenset[Check]
+    criterion: str
+    declared: bool = False
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of the calls that it explains."""
+        return {each.kind for each in self.checks}
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """The cause as an outcome has it."""
+        name = self.id if self.declared else f"{self.id}-{_digest(self.function, str(self.line), self.text)}"
+        return Diagnosis(name, self.criterion, self.text, self.fix, self.declared, self.function, self.line)
+
+
+@dataclass
+class Edited:
+    """Finds the edits that explain failing calls of a module, each in the module with those that were found before."""
+
+    stage: Stage
+    module: ModuleText
+    rights: Iterable[str]  # the texts of right modules
+    runner: Runner | None
+    stub_text: str = ""
+    pool: Pool | None = None
+    search: Search | None = None
+    broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
+
+    def begun(self, label: str) -> Search | None:
+        """Return the search, which the first function that is asked begins; None where nothing can be tried."""
+        if self.search is None and self.runner is not None and len(self.module.text) <= MOST_BYTES:
+            mine = manner_of(self.module.text, label)
+            rights = sorted(self.rights, key=lambda each: -likeness(mine, manner_of(each, label)))
+            stub = ModuleText(self.stub_text) if self.stub_text else None
+            constants = stub.constants if stub is not None else frozenset()
+            self.search = Search(
+                self.stage, self.module, [ModuleText(each) for each in rights], self.runner, stub, constants,
+                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
+            )  # fmt: skip
+        return self.search
+
+    def allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
+        """Return the functions that may be edited: where one is called whose fault is not known, no other."""
+        reached = {
+            name
+            for other in {label, *(x for each in failing for x in each.labels)}
+            for name in self.module.reached(other)
+        }
+        called = [name for name in self.broken - {label} if name in reached]
+        inner = {name for each in called for name in self.module.reached(each)}
+        return frozenset(inner) if inner and label not in self.broken else None
+
+    def by_edits(
+        self, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget,
+        allowed: frozenset[str] | None,
+    ) -> Cause | None:  # fmt: skip
+        """Return an edit that explains some of a function's failing calls, with all calls that it explains."""
+        search = self.begun(waiting[0].label)
+        if search is None:
+            return None
+        trusted = checks.trusted()
+        order = sorted(waiting, key=lambda each: (each.is_raised, each.says_little, each.size))
+        for check in order[:MOST_TARGETS]:
+            found = self._edit_of(search, check, left, checks, trusted, budget, allowed)
+            if found is None:
+                continue
+            steps, fixed = found
+            if allowed is not None and not any(each.label in self.broken for each in fixed):
+                continue  # it makes up for a fault that is not known
+            for each in steps:
+                search = search.after(each.edit)
+            self.search = search
+            others = [each for each in left if each not in fixed]
+            try:
+                more = search.fixed_by(others, {each.edit.function for each in steps})
+            except RunnerGone:  # what the edit puts right is told all the same
+                more = []
+            return self._cause(steps, frozenset(fixed) | frozenset(more), check)
+        return None
+
+    def by_tests(
+        self, label: str, failing: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget
+    ) -> Cause | None:
+        """Return the edit with which the tests of a function that draws at random pass."""
+        search = self.begun(label)
+        own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
+        if search is None or label not in search.module.functions or not any(map(_draws, own)):
+            return None
+        found = _passing(search, [each for each in own if _draws(each)], checks, budget)
+        if found is None:
+            return None
+        self.search = search.after(found.edit)
+        more = self.search.fixed_by([each for each in left if each not in own], {found.edit.function})
+        return self._cause([found], frozenset((*own, *more)), min(own, key=lambda each: each.size))
+
+    def by_condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
+        """Return the condition that decides wrongly in all failing calls of a function."""
+        search = self.search
+        is_there = search is not None and label in search.module.functions and not budget.is_over
+        found = _blamed(search, label, failing, budget) if search is not None and is_there else None
+        if found is None:
+            return None
+        text = f"{label}, line {found.node.lineno}: {found.says}."
+        return Cause(
+            "condition-wrong", label, found.node.lineno, text, found.fix, frozenset(failing), failing[0].criterion
+        )
+
+    def _edit_of(
+        self,
+        search: Search,
+        check: Check,
+        left: Sequence[Check],
+        checks: Checks,
+        trusted: frozenset[str],
+        budget: Budget,
+        allowed: frozenset[str] | None,
+    ) -> tuple[list[Found], set[Check]] | None:
+        """Return the edit that puts a call right, or two of which the first puts more of it right."""
+        same = [each for each in left if each.kind == check.kind or each.kind in ("values", "edges")]
+        before: list[Found] = []
+        first_search = search
+        for _ in range(MOST_TOGETHER):
+            trace = search.trace(check)
+            if trace is None or budget.is_over:
+                return None
+            places = search.places(check, trace, trusted)
+            if allowed is not None:
+                places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
+            best: Edit | None = None
+            near: list[Found] = []  # edits near the fault, held against those that are farther away
+            for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
+                rings = search.candidates(check, trace, places, first, last)
+                winners, closest = search.found(check, rings, budget, same, checks.passing)
+                winners = search.locally_right_first(check, trace, places, winners)
+                winners = search.with_effect(check, trace, winners)
+                if near:
+                    winners = sorted([*near, *winners], key=lambda each: each.rank)
+                gate = Gate(check, same, checks, search, places, [each.edit for each in before])
+                chosen = gate.chosen(winners)
+                if chosen is not None and not before and last == NEAR and chosen.cost > NEAR:
+                    near = list(winners)
+                    continue
+                if chosen is not None and before:  # of two at once there are many, and one may take the other away
+                    is_told = any(each.has_fractions for each in chosen.fixed)
+                    if self._is_right_alone(first_search, check, chosen.edit):
+                        return [chosen], set(chosen.fixed)
+                    if not is_told or any(_is_within(each.edit, chosen.edit) for each in before):
+                        return None
+                if chosen is not None:
+                    return [*before, chosen], set(chosen.fixed)
+                if winners and last == NEAR:
+                    near = list(winners)
+                    continue
+                if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
+                    return None
+                best = best or closest
+                if first == FIRST and best is None:
+                    best = search.locally_right(check, trace, places, budget)
+            if best is None:
+                return None
+            before.append(Found(best, 0, 0, frozenset(), 0))
+            search = search.after(best)
+        return None
+
+    @staticmethod
+    def _is_right_alone(search: Search, check: Check, edit: Edit) -> bool:
+        """Say whether an edit that was found after others puts a call right without them."""
+        nodes = {id(each) for each in walk(search.module.functions[edit.function])}
+        return all(id(old) in nodes for old, _ in edit.changes) and search.tried(check, [edit])[0]
+
+    def _cause(self, steps: Sequence[Found], checks: frozenset[Check], target: Check) -> Cause:
+        """Return what edits say that a call needs together; the first is where a value first goes wrong."""
+        first = steps[0].edit
+        said: list[str] = []
+        for each in steps:
+            name = (
+                ""
+                if said and each.edit.function == first.function
+                else f"{each.edit.function.removesuffix('.__init__')}, "
+            )
+            says = each.edit.says
+            said.append(f"{name}line {each.edit.line}: {says[0].upper() + says[1:]}.")
+        text = " ".join(each[0].upper() + each[1:] if number else each for number, each in enumerate(said))
+        fix = " ".join(dict.fromkeys(each.edit.fix for each in steps))
+        criterion = self.stage.criterion_of(first.function)
+        own = criterion.id if criterion is not None else target.criterion
+        rows = {each.criterion for each in checks}
+        name = "-and-".join(dict.fromkeys(each.edit.id for each in steps))
+        return Cause(name, first.function, first.line, text, fix, checks, own if own in rows else target.criterion)
+
+    def goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
+        """Say whether a call goes wrong in the line of a cause though its edit is made.
+
+        Where no process is left to ask, the gate's word stands.
+        """
+        search = self.search
+        if search is None or cause.function not in search.reached(check.label):
+            return False
+        try:
+            trace = search.trace(check)
+        except RunnerGone:
+            return False
+        if trace is None:
+            return True
+        if not any(trace.did_run(each) for each in statements(search.module.functions[cause.function].body)):
+            return False
+        places = search.places(check, trace, trusted)
+        if places.raising is not None:
+            return places.raising.lineno == cause.line
+        first = [each.lineno for each in places.origins if places.known]
+        return cause.line in first if first else True
+
+
+def _draws(check: Check) -> bool:
+    """Say whether a call is given a random generator."""
+    return any(isinstance(each, np.random.Generator) for each in (*check.last.args, *check.last.kwargs.values()))
+
+
+def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Budget) -> Found | None:
+    """Return the one edit with which all failing tests of a function pass, and those that passed."""
+    check = min(failing, key=lambda each: (each.is_raised, each.size))
+    trace = search.trace(check)
+    if trace is None or not _draws(check):
+        return None
+    places = search.places(check, trace, checks.trusted())
+    gate = Gate(check, failing, checks, search, places)
+    rings = list(search.candidates(check, trace, places, FIRST, NEVER))  # each is filled when the next one is asked for
+    edits = [pair for _, ring in rings for pair in ring]
+    likely = sorted((pair for pair in edits if pair[1].rank <= USUAL), key=lambda pair: (pair[0], pair[1].adds))
+    costs = _costs(failing)
+    failed = sorted(costs, key=lambda test: (costs[test], test))[:MOST_TESTS]
+    failed = [test for test in failed if test == failed[0] or costs[test] <= MOST_COST]
+    kept = checks.passed_tests(check.label, MOST_TESTS)
+    if search.runner.heard([], failed[0], 0, check.label)[0]:  # by the edits that were found before
+        return None
+    found: list[Found] = []
+    for number, cost, edit in _placed(search, likely[:MOST_TRIED]):
+        if budget.is_over or (found and cost > found[0].cost):
+            break
+        if _passes(search, number, failed, kept, check.label, budget, costs):
+            each = Found(edit, number, cost, frozenset(failing), len(failing))
+            found += [each] if gate.stands_by_text(each) else []
+    return found[0] if found and len({each.edit.line for each in found}) == 1 else None
+
+
+def _placed(search: Search, likely: Sequence[tuple[int, Edit]]) -> Iterator[tuple[int, int, Edit]]:
+    """Yield edits with their numbers in the form of the functions that is in force, and their costs."""
+    for start in range(0, len(likely), BATCH):
+        batch = likely[start : start + BATCH]
+        for number, (cost, edit) in zip(search.place([edit for _, edit in batch]), batch, strict=True):
+            yield number, cost, edit
+
+
+def _costs(failing: Sequence[Check]) -> dict[str, int]:
+    """Return the trials that each test of some calls counts as."""
+    calls, drawn = Counter[str](), Counter[str]()
+    for each in failing:
+        calls[each.outcome.test] += 1
+        drawn[each.outcome.test] += int(np.size(each.right.result)) if isinstance(each.right.result, np.ndarray) else 0
+    return {test: TRIALS + calls[test] + drawn[test] // NUMBERS_OF_A_TRIAL for test in calls}
+
+
+def _passes(
+    search: Search, number: int, failed: Sequence[str], kept: Sequence[str], label: str, budget: Budget,
+    costs: Mapping[str, int],
+) -> bool:  # fmt: skip
+    for seed in SEEDS:
+        for test in (*failed, *kept):
+            budget.take(costs.get(test, TRIALS), 0)
+            if not search.runner.heard([number], test, seed, label)[0]:
+                return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Blamed:
+    """A condition of a function, what is said of it, and what to do."""
+
+    node: ast.expr
+    function: str
+    says: str
+    fix: str
+
+
+def _blamed(search: Search, label: str, failing: Sequence[Check], budget: Budget) -> _Blamed | None:
+    """Return the condition of a function that decides wrongly in all its failing calls; None where several may."""
+    plain = [each for each in failing if each.is_plain]
+    answers = {repr(each.right.result) for each in plain if type(each.right.result) is not bool}
+    is_little = any(each.says_little for each in plain)
+    if len(plain) < len(failing) or len(failing) > MOST_CALLS or len(answers) < (SEVERAL if is_little else 1):
+        return None
+    if any(each.right.result is None or isinstance(each.right.result, bool) for each in plain):
+        return None
+    left = list(_conditions(search.module.functions[label]))[:MOST_CONDITIONS]
+    found: dict[int, tuple[Check, int]] = {}  # by the id of a condition: the shortest call, and how often it ran before
+    for check in sorted(failing, key=lambda each: each.size):
+        edits = [_turned(label, each, time) for each in left for time in range(1, MOST_TIMES + 1)]
+        right = search.tried(check, edits) if edits else []
+        budget.take(len(edits), check.work)
+        times = {
+            id(edit.changes[0][0]): (check, number % MOST_TIMES + 1)
+            for number, edit in enumerate(edits)
+            if right[number]
+        }
+        left = [each for each in left if id(each) in times]
+        found = {id(each): found.get(id(each), times[id(each)]) for each in left}
+    return _said(search, label, left[0], *found[id(left[0])]) if len(left) == 1 else None
+
+
+def _said(search: Search, label: str, node: ast.expr, check: Check, time: int) -> _Blamed | None:
+    trace = search.trace(check)
+    samples = trace.samples.get(id(node), []) if trace is not None else []
+    if len(samples) < time:
+        return None
+    given = ", ".join(repr(each) for each in check.last.args)
+    call = f"{label}({given})"
+    if len(call) > MOST_SHOWN:
+        call = f"{call[:MOST_SHOWN]}…)"
+    sample = samples[time - 1]
+    is_true = bool(sample.value) if sample.shape == () else bool(sample.shape[0])
+    now, wanted = ("true", "false") if is_true else ("false", "true")
+    when = f", {ORDER[time]}" if ORDER[time] else ""
+    says = f"`{search.module.shown(node)}` is {now} where it has to be {wanted}: in {call}{when}"
+    return _Blamed(node, label, says, f"Change the condition, so that it is {wanted} there.")
+
+
+def _turned(function: str, node: ast.expr, time: int) -> Edit:
+    turned = ast.Call(ast.Name(FLIP, ast.Load()), [ast.Constant(time), node], [])
+    statement = ast.Pass(lineno=node.lineno)
+    return Edit("condition-wrong", function, ((node, turned),), RARE, "", "", statement)
+
+
+def _conditions(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Yield the conditions of a function: tests, and outermost comparisons elsewhere."""
+    inside: set[int] = set()
+    for each in walk(function):
+        tests = [each.test] if isinstance(each, (ast.If, ast.While, ast.IfExp)) else []
+        tests += each.ifs if isinstance(each, ast.comprehension) else []
+        if isinstance(each, (ast.Compare, ast.BoolOp)) and id(each) not in inside:
+            tests.append(each)
+        for test in tests:
+            if id(test) not in inside:
+                yield test
+            inside |= {id(part) for part in walk(test)}
+
+
+def _is_within(one: Edit, other: Edit) -> bool:
+    """Say whether an edit stands in a line that another one replaces as a whole."""
+    olds = [old for old, _ in other.changes if isinstance(old, ast.stmt)]
+    return one.function == other.function and any(
+        old.lineno <= one.line <= (old.end_lineno or old.lineno) for old in olds
+    )
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()[:8]

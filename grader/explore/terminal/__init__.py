@@ -1,1 +1,0 @@
-"""An exploration in a terminal: numbers, shaded cells, curves of characters. Begin with `telling.py`."""

@@ -1,0 +1,221 @@
+"""Pictures of an exploration: really drawn, the same each time, written whole, and asked for with care."""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from grader.errors import UsageError
+from grader.explore import picture
+from grader.explore.example import example
+from grader.explore.model import Exploration, Image, Images, Ran, WeightMap, weight_map
+from grader.explore.painting import Plan, arranged, painted
+from grader.explore.panels import drawn_all, room
+
+RAN = Ran("attention.py", "0" * 64, "process", None, None)
+
+
+def maps(count: int, heads: int = 2) -> tuple[WeightMap, ...]:
+    weights = np.tril(np.ones((count, count)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    whole = (weight_map("Plain", False, None, weights[::-1]), weight_map("Causal", True, None, weights))
+    return (*whole, *(weight_map(f"Head {head}", False, head, weights) for head in range(1, heads + 1)))
+
+
+def exploration(words: str | None = None, heads: int = 2) -> Exploration:
+    sentence = example(words, None, None)
+    return Exploration("s15", "Attention", sentence, RAN, maps=maps(len(sentence.words), heads))
+
+
+def texts(data: bytes) -> list[str]:
+    root = ElementTree.fromstring(data)
+    return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_a_png_is_drawn_in_the_size_of_its_plan(tmp_path: Path) -> None:
+    file = tmp_path / "weights.png"
+    picture.draw(exploration(), file, "png")
+    data = file.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert 1300 < width < 1700
+    assert 1300 < height < 1700
+    assert len(data) > 30_000
+    assert os.listdir(tmp_path) == ["weights.png"]
+
+
+def test_an_svg_holds_words_weights_and_titles_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "weights.svg"
+    picture.draw(exploration(), file, "svg")
+    found = texts(file.read_bytes())
+    for word in ("The", "cat", "sat", "down"):
+        assert found.count(word) == 2 * 4  # on both axes of four maps
+    for text in ("Plain", "Causal", "Head 1", "Head 2", "weight", "Weights · s15 Attention"):
+        assert found.count(text) == 1
+    assert (found.count("query"), found.count("key")) == (4, 4)
+    assert {"1.00", "0.50", "0.33", "0.25", "0"} <= set(found)
+    assert "“The cat sat down” · 4 words, 6 features, 2 heads" in found
+
+
+@pytest.mark.full_matrix
+def test_the_same_exploration_gives_the_same_file() -> None:
+    assert picture.drawn(exploration(), "svg") == picture.drawn(exploration(), "svg")
+    assert picture.drawn(exploration(), "png") == picture.drawn(exploration(), "png")
+
+
+@pytest.mark.full_matrix
+def test_nobodys_settings_change_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    import matplotlib
+
+    before = picture.drawn(exploration(), "svg")
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+        assert picture.drawn(exploration(), "svg") == before
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+@pytest.mark.full_matrix
+def test_words_are_text_and_nothing_else() -> None:
+    found = texts(picture.drawn(exploration("$x^2$ \\frac{1}{ <b>&amp; a\x1bb 日本語"), "svg"))
+    for word in ("$x^2$", "\\frac{1}{", "<b>&amp;", "a\\x1bb", "日本語"):
+        assert word in found
+    assert picture.drawn(exploration("日本語 $_{"), "png").startswith(b"\x89PNG")
+
+
+def test_long_words_and_sentences_are_cut() -> None:
+    found = texts(picture.drawn(exploration(" ".join(["extraordinarily"] * 12)), "svg"))
+    assert found.count("extraordinari…") == 2 * 12 * 4
+    assert any(text.startswith("“extraordinarily") and "… ” · 12" not in text for text in found)
+
+
+@pytest.mark.parametrize("count", [1, 4, 9, 32])
+@pytest.mark.parametrize("heads", [0, 1, 2, 3, 5])
+def test_no_map_lies_outside_or_over_another(count: int, heads: int) -> None:
+    plan = Plan(arranged(maps(count, heads)), ("extraordinari…",) * count)
+    width, height = plan.size
+    boxes = []
+    for row, group in enumerate(plan.rows):
+        for column in range(len(group)):
+            left, bottom = plan.corner(row, column)
+            boxes.append((left - plan.left, bottom - plan.below, left + plan.side, bottom + plan.side))
+    for box in boxes:
+        assert box[0] >= 0
+        assert box[1] >= 0
+        assert box[2] <= width - 0.5
+        assert box[3] <= height
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+
+
+@pytest.mark.full_matrix
+def test_everything_lies_within_the_figure() -> None:
+    figure = painted(exploration("a quite long sentence"))
+    figure.canvas.draw()
+    box = figure.get_tightbbox()
+    width, height = figure.get_size_inches()
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= width
+    assert box.y1 <= height
+
+
+def test_heads_are_two_or_three_in_a_row_and_pairs_stay_together() -> None:
+    assert [len(row) for row in arranged(maps(4, 3))] == [2, 3]
+    assert [len(row) for row in arranged(maps(4, 4))] == [2, 2, 2]
+    assert [len(row) for row in arranged(maps(4, 6))] == [2, 3, 3]
+    pairs = tuple(replace(each, head=1 + place // 2, causal=bool(place % 2)) for place, each in enumerate(maps(4, 4)))
+    assert [[each.head for each in row] for row in arranged(pairs)] == [[1, 1], [2, 2], [3, 3]]
+
+
+@pytest.mark.full_matrix
+def test_a_very_large_picture_has_fewer_dots(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 200_000  # its rows and columns would need more than a million
+    monkeypatch.setattr(picture, "MAX_DOTS", most)
+    data = picture.drawn(exploration("a b c d e f", 2), "png")
+    width, height = struct.unpack(">II", data[16:24])
+    assert most * 9 // 10 < width * height < most * 31 // 30
+
+
+def test_a_picture_that_is_there_is_replaced_and_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.png", tmp_path / "link.png"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    picture.expect_possible(link, None)
+    picture.draw(exploration(), link, "png")
+    assert link.is_symlink()
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_places_where_no_picture_can_be_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder: expected the name of a file"):
+        picture.expect_possible(tmp_path, None)
+    with pytest.raises(UsageError, match="there is no folder"):
+        picture.expect_possible(None, tmp_path / "nowhere" / "a.svg")
+    with pytest.raises(UsageError, match="both name"):
+        picture.expect_possible(tmp_path / "a.png", tmp_path / "." / "a.png")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(UsageError, match="is not a regular file"):
+            picture.expect_possible(tmp_path / "pipe", None)
+
+
+def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(UsageError, match="not yours to write in"):
+        picture.expect_possible(tmp_path / "a.png", None)
+
+
+def test_a_write_that_fails_leaves_the_old_picture_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.png"
+    file.write_text("old", encoding="utf-8")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(UsageError, match="No space left on device"):
+        picture.draw(exploration(), file, "png")
+    assert file.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+def test_without_matplotlib_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    picture.expect_possible(None, None)
+    with pytest.raises(UsageError, match="pictures need matplotlib") as refused:
+        picture.expect_possible(tmp_path / "a.png", None)
+    assert "uv sync --extra plot" in str(refused.value.hint)
+
+
+@pytest.mark.full_matrix
+def test_maps_and_drawings_share_a_picture_with_room_for_both() -> None:
+    image = Image("small", ((0.0, 1.0), (1.0, 0.0)), ("one", "two"), ("extraordinarily", "long"))
+    drawings = (Images("small", "Small images", "See.", "key", "query", (image,) * 7, 0.0, 1.0),)
+    found = replace(exploration(), drawings=drawings)
+    data = texts(picture.drawn(found, "svg"))
+    assert {"Plain", "Small images", "extraordinarily", "See. Darker means more."} <= set(data)
+    alone, both = painted(exploration()), drawn_all(found)
+    assert both.get_size_inches()[1] == pytest.approx(alone.get_size_inches()[1] + room(drawings)[1])
+    boxes = [axes.get_position() for axes in both.axes]
+    assert all(box.x0 >= 0 and box.x1 <= 1 and box.y0 >= 0 and box.y1 <= 1 for box in boxes)
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+def test_keys_of_other_words_stand_below_their_columns() -> None:
+    words = example("who did", None, None)
+    found = replace(exploration(), example=replace(words, key_words=("the", "dog", "bit")),
+                    maps=(weight_map("Plain", False, None, np.full((2, 3), 1 / 3)),))  # fmt: skip
+    data = texts(picture.drawn(found, "svg"))
+    assert (data.count("who"), data.count("dog"), data.count("0.33")) == (1, 1, 6)
+    assert any("2 queries, 3 keys" in text for text in data)

@@ -1,0 +1,343 @@
+"""One session, as for `grader watch`, shown live: its board as HTML, and the frames that browsers hear.
+
+The session runs in one thread. Requests come from others; they leave what they want in a queue, and wait for it.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from grader.course.stage import Stage
+from grader.errors import GraderError
+from grader.outcome import Gradient
+from grader.progress.steps import steps_of
+from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
+from grader.report.terminal.layout import Look
+from grader.report.terminal.words import kind_of_row, status_words
+from grader.verdict import CriterionResult, Failure
+from grader.watching.board import Board, Event, Explored, Judged
+from grader.watching.keys import error_text
+from grader.watching.session import Session
+from grader.watching.telling import reached
+from grader.web.markdown import step_names
+from grader.web.report import Pages
+
+MOST = 32  # listeners at a time
+
+
+class Hub:
+    """Hands the latest frame to all who listen, never a queue of those before; nobody waits for who is slow or gone."""
+
+    def __init__(self) -> None:
+        self.news = threading.Condition()
+        self.latest = ""
+        self.number = 0  # of the latest frame
+        self.closed = False
+        self._listening = 0
+
+    def publish(self, frame: str) -> None:
+        """Hand on a frame; the same as before is no news."""
+        with self.news:
+            if frame != self.latest and not self.closed:
+                self.latest, self.number = frame, self.number + 1
+                self.news.notify_all()
+
+    @contextmanager
+    def listener(self) -> Iterator[Listener | None]:
+        """Give a place to listen, and forget it afterwards; None where too many listen already."""
+        with self.news:
+            fits = self._listening < MOST and not self.closed
+            self._listening += fits
+        try:
+            yield Listener(self) if fits else None
+        finally:
+            with self.news:
+                self._listening -= fits
+
+    def close(self) -> None:
+        """Let all who wait know that nothing follows."""
+        with self.news:
+            self.closed = True
+            self.news.notify_all()
+
+    def __len__(self) -> int:
+        """Return how many listen."""
+        return self._listening
+
+
+class Listener:
+    """A place at a hub, which knows the frame that it took last."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._taken = 0
+
+    def take(self, seconds: float) -> str | None:
+        """Return the latest frame, None where none came in time; EOFError once nothing follows."""
+        hub = self._hub
+        with hub.news:
+            hub.news.wait_for(lambda: hub.closed or hub.number != self._taken, seconds)
+            if hub.number != self._taken:
+                self._taken = hub.number
+                return hub.latest
+            if hub.closed:
+                raise EOFError
+            return None
+
+
+@dataclass(frozen=True)
+class StepLink:
+    """A step of a README: its number, and the name of its heading on the page."""
+
+    number: int
+    anchor: str
+
+
+def step_links(stage: Stage, text: str) -> dict[str, StepLink]:
+    """Return the step of each row, by the row's id; rows that stand in no step of the README have none."""
+    names = step_names(text)
+    return {
+        row: StepLink(step.number, names[step.number])
+        for step in steps_of(stage, text)
+        if step.number in names
+        for row in step.rows
+    }
+
+
+class Steps:
+    """Finds the steps of one stage after another, and reads a page again once it was saved."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, int] | None = None  # the stage, and when its page was saved
+        self._links: Mapping[str, StepLink] = {}
+
+    def of(self, stage: Stage) -> Mapping[str, StepLink]:
+        """Return the steps of a stage's rows; none where its page cannot be read, which the page itself says."""
+        try:
+            known = (stage.id, stage.readme_path.stat().st_mtime_ns)
+            if known != self._known:
+                self._links = step_links(stage, stage.readme_path.read_text(encoding="utf-8"))
+                self._known = known
+        except (OSError, UnicodeDecodeError):
+            self._known, self._links = None, {}
+        return self._links
+
+
+LOOK = Look(100)
+COMPLETE = "Every row passes."
+PUBLIC = "The public tests of every row pass; hidden tests run when you submit."
+
+
+@dataclass(frozen=True)
+class Told:
+    """One failed test as the page tells it; gradients is a table in plain text."""
+
+    call: str
+    message: str
+    help: str
+    gradients: str
+    notes: tuple[str, ...]
+    cause: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the checklist; is_first says that it is the one to work on, step where the page explains it.
+
+    is_seen says that its function of the reference was shown to the learner.
+    """
+
+    id: str
+    text: str
+    kind: str
+    words: str
+    functions: tuple[str, ...]
+    told: tuple[Told, ...]
+    more: int
+    is_first: bool
+    step: StepLink | None = None
+    is_seen: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """All that the page shows of the board; trouble holds why nothing was graded, and what to do."""
+
+    stage: str
+    title: str
+    reached: str
+    is_checking: bool
+    done: int
+    lines: tuple[Line, ...]
+    trouble: tuple[str, str]
+    complete: str
+    opened: tuple[str, ...]
+    note: str
+    drawn: str
+
+
+def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> View:
+    """Return the board as it is shown; now is on the monotonic clock, steps has the step of each row by its id."""
+    known = steps or {}
+    verdict = board.verdict
+    rows = verdict.criteria if verdict is not None and verdict.problem is None else ()
+    complete = ""
+    if verdict is not None and board.complete:
+        complete = PUBLIC if verdict.public_passed else COMPLETE
+    stages = {each.stage.id: each.stage for each in board.standings}
+    opened = verdict.unlocked if verdict is not None and not verdict.unrecorded else ()
+    return View(
+        board.stage.id,
+        board.stage.title,
+        reached(board, LOOK, now),
+        board.since is not None,
+        sum(row.status == "passed" for row in rows),
+        tuple(_line(board, row, known.get(row.id)) for row in rows),
+        _trouble(board),
+        complete,
+        tuple(f"{each} · {stages[each].title}" for each in opened if each in stages),
+        board.note,
+        board.drawn,
+    )
+
+
+def _trouble(board: Board) -> tuple[str, str]:
+    """Return why there are no rows, or why they do not count, and what to do; nothing where all is well."""
+    verdict = board.verdict
+    if board.trouble is not None:
+        return board.trouble[0], board.trouble[1] or ""
+    if verdict is not None and verdict.problem is not None:
+        line, message = verdict.problem.line, verdict.problem.message
+        place = f":{line}" if line and not message.startswith(f"line {line}") else ""  # which is said once
+        return f"{verdict.run.label}{place}: {message}", verdict.problem.hint or ""
+    if verdict is not None and verdict.grader_fault:
+        return FAULT, "\n".join(verdict.faults)
+    return "", ""
+
+
+def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
+    criterion = board.stage.criterion(row.id)
+    is_first = board.first is not None and board.first.id == row.id
+    is_told = row.lacks_robustness or row.status not in ("passed", "not_started", "blocked")
+    shown = told(row, Style(LOOK, "")) if is_told else []
+    lines = tuple(_told(each) for each in shown)
+    more = len(row.failures) - len(shown) if shown else 0
+    words, names = status_words(row), criterion.functions
+    return Line(row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step, row.id in board.seen)
+
+
+def _told(failure: Failure) -> Told:
+    cause = failure.diagnosis
+    where = f"{failure.where.file}:{failure.where.line}" if failure.where is not None else ""
+    said, help = (cause.text, "") if cause is not None else (no_cause(failure), failure.help)
+    message = evidence(failure, Style(LOOK, ""))
+    return Told(failure.call, message, help, _table(failure.gradients), failure.notes, said, where)
+
+
+def _table(gradients: Sequence[Gradient]) -> str:
+    return "\n".join(line.plain.removeprefix("    ") for line in gradient_lines(gradients, LOOK))
+
+
+WAKE_SECONDS = 0.5  # how often a wait looks whether it is to end, and a running check is shown anew
+FRAME_SECONDS = 0.1  # between frames while tests are counted
+ANSWER_SECONDS = 60.0  # a hint may have to grade first
+Wish = tuple[Callable[[], str], "Future[str]"]
+
+
+class Live:
+    """Watches a stage, and publishes its board; run() is the one thread that touches the session."""
+
+    def __init__(self, make: Callable[[Callable[[Event], None]], Session], pages: Pages, hub: Hub) -> None:
+        self._queue: queue.Queue[Event | Wish] = queue.Queue()
+        self.session = make(self._queue.put)
+        self.hub = hub
+        self._pages = pages
+        self._steps = Steps()
+        self._verdicts = 0
+        self._explored = 0
+        self._ended = threading.Event()
+
+    def run(self, stage: Stage) -> None:
+        """Watch until stop() or Ctrl-C."""
+        try:
+            self.session.open(stage)
+            self._publish()
+            while not self._ended.is_set():
+                self._step()
+        finally:
+            self._ended.set()
+            self.session.close()
+            self.hub.close()
+
+    def stop(self) -> None:
+        """Have run() return soon."""
+        self._ended.set()
+
+    def ask(self, wish: Callable[[], str]) -> str:
+        """Have something done between two events, and return what came of it; GraderError where it takes too long."""
+        answer: Future[str] = Future()
+        self._queue.put((wish, answer))
+        try:
+            return answer.result(ANSWER_SECONDS)
+        except TookTooLong as error:
+            answer.cancel()
+            raise GraderError(f"no answer came within {ANSWER_SECONDS:g} s", "Try again in a moment.") from error
+
+    def frame(self) -> str:
+        """Return the board as JSON with its HTML; called by run() alone."""
+        board = self.session.board
+        shown = view(board, time.monotonic(), self._steps.of(board.stage))
+        said = f"{shown.stage}: {'checking' if shown.is_checking else shown.reached}"  # a page keeps it while it checks
+        html = self._pages.fill("board.html", view=shown)
+        road = self._pages.fill("stages.html", standings=board.standings)
+        checking = shown.is_checking
+        found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road}
+        return json.dumps({**found, "verdicts": self._verdicts, "explored": self._explored})
+
+    def _step(self) -> None:
+        """Do all that is waiting, then show what it led to."""
+        try:
+            self._do(self._queue.get(timeout=WAKE_SECONDS))
+            end = time.monotonic() + FRAME_SECONDS
+            while (left := end - time.monotonic()) > 0 and self.session.board.since is not None:
+                self._do(self._queue.get(timeout=left))
+        except queue.Empty:
+            pass
+        self._publish()
+
+    def _do(self, item: Event | Wish) -> None:
+        if not isinstance(item, tuple):
+            self._verdicts += isinstance(item, Judged)
+            self._explored += isinstance(item, Explored)
+            self.session.take(item)
+            return
+        wish, answer = item
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(wish())
+        except (GraderError, OSError) as error:
+            answer.set_result(error_text(error))
+        except BaseException as error:
+            answer.set_exception(error if isinstance(error, Exception) else GraderError("the server is stopping"))
+            if not isinstance(error, Exception):
+                raise
+
+    def _publish(self) -> None:
+        self.hub.publish(self.frame())
+
+
+def named(values: Any, key: str) -> str:
+    """Return a text of a request's document; empty where it has none."""
+    found = values.get(key) if isinstance(values, dict) else None
+    return found if isinstance(found, str) else ""

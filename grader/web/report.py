@@ -1,0 +1,262 @@
+"""A report of a learner's road: as one page that needs nothing else, and as JSON of a published shape.
+
+`report.schema.json` is that shape. The page holds pictures of what the learner's own code does, as `grader explore`
+draws them. Whatever a template prints is escaped. A page is written whole or not at all, and never over another file.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from grader import __version__
+from grader.atomic import write_atomically
+from grader.course.stage import Stage
+from grader.errors import GraderError, UsageError
+from grader.explore.example import example
+from grader.explore.model import Exploration, Plan, plans
+from grader.explore.session import explore
+from grader.progress.actions import Workspace, is_stub
+from grader.progress.workspace import equipped
+from grader.report.document import Document, plain_text
+from grader.report.escape import commands
+from grader.report.terminal.layout import MARKS, printable
+from grader.submission import take
+from grader.web.certificate import NAME, SIGNED, UNSIGNED
+from grader.web.markdown import environment
+from grader.web.road import Road, Row, Stop, words_of
+
+MOST_BYTES = 3 << 20  # of one picture
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: the stage, what is drawn in words, and the picture itself as the address of an image.
+
+    source is empty where there is none, and told says why.
+    """
+
+    stage: Stage
+    said: str
+    source: str
+    told: str = ""
+
+
+def can_draw() -> bool:
+    """Say whether pictures can be drawn here."""
+    return find_spec("matplotlib") is not None
+
+
+def drawn(workspace: Workspace, isolation: str, begin: Callable[[Stage], None]) -> Iterator[Picture]:
+    """Yield a picture of each stage that draws one and whose module was begun; begin is called before each.
+
+    The module runs in the sandbox, as for `grader explore`.
+    """
+    known = plans(workspace.course)
+    for stage in workspace.course.stages:
+        if stage.id not in known or is_stub(stage):
+            continue
+        begin(stage)
+        try:
+            found = _explored(workspace, stage, known[stage.id], isolation)
+        except GraderError as error:
+            yield Picture(stage, "", "", error.message)
+            continue
+        if (picture := _picture(stage, found)) is not None:
+            yield picture
+
+
+def _explored(workspace: Workspace, stage: Stage, plan: Plan, isolation: str) -> Exploration:
+    made = example(plan.prompt or None, None, None) if plan.prompt or plan.of_sentence else None
+    course = workspace.course
+    snapshot = equipped(course, workspace.store, stage, take(stage, None, course.root), None, {})
+    return explore(course, stage, snapshot, made, 0, isolation)
+
+
+def _picture(stage: Stage, found: Exploration) -> Picture | None:
+    """Return what was drawn; None where nothing is written yet that draws anything."""
+    from grader.explore.picture import drawn as painted
+
+    if not found.maps and not found.drawings:
+        return None
+    titles = dict.fromkeys(each.title for each in (*found.maps, *found.drawings))
+    said = f"{stage.id} {stage.title}: {', '.join(titles)}"
+    data = painted(found, "svg")
+    kind = "svg+xml"
+    if len(data) > MOST_BYTES:
+        data, kind = painted(found, "png"), "png"
+    if len(data) > MOST_BYTES:
+        return Picture(stage, said, "", f"`grader explore {stage.id} --png FILE` draws it: it is too large for a page.")
+    return Picture(stage, said, f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
+
+
+SCHEMA = 2
+
+
+def report_document(
+    found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture], file: str | None
+) -> Document:
+    """Return all that a report says as values that JSON has; file is where the page was written."""
+    return {
+        "schema": SCHEMA,
+        "course": __version__,
+        "title": found.title,
+        "made": found.made.isoformat(timespec="seconds"),
+        "passed": found.passed,
+        "current": found.current.stage.id if found.current is not None else None,
+        "stages": [_stage(stop) for stop in found.stops],
+        "pictures": [each.stage.id for each in pictures if each.source],
+        "certificate": dict(certificate),
+        "file": plain_text(file),
+    }
+
+
+def _stage(stop: Stop) -> Document:
+    work = stop.work
+    return {
+        "id": stop.stage.id,
+        "title": stop.stage.title,
+        "state": stop.state,
+        "begun": stop.is_begun,
+        "passed_at": stop.passed_at.isoformat(timespec="seconds") if stop.passed_at else None,
+        "first_check": work.first or None,
+        "last_check": work.last or None,
+        "attempts": work.attempts,
+        "attempts_until_passed": work.until or None,
+        "seconds": work.seconds,
+        "hints": stop.hints,
+        "seen": list(stop.seen),
+        "criteria": len(stop.stage.criteria),
+        "criteria_passed": stop.passed if stop.rows else None,
+        "criteria_robust": stop.robust,
+        "rows": [_row(row) for row in stop.rows],
+        "note": stop.note or None,
+    }
+
+
+def _row(row: Row) -> Document:
+    return {
+        "id": row.id,
+        "text": row.text,
+        "functions": list(row.functions),
+        "status": row.status,
+        "robust": row.robust,
+        "said": plain_text(row.said) or None,
+    }
+
+
+HOME = Path(__file__).parent
+STATIC = HOME / "static"
+MOST_TEXT = 4000  # of one message
+
+
+class Pages:
+    """Fills the templates. Raises UsageError without Jinja2."""
+
+    def __init__(self, name: str | None = None) -> None:
+        self._templates = environment(HOME / "templates", _plain)
+        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign}
+        self._templates.filters |= {"standing": words_of, "commands": partial(commands, name=name)}
+
+    def report(
+        self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
+    ) -> str:
+        """Return the report as one file that needs nothing else; certificate is a document of certificate.py."""
+        body, key = certificate[NAME], certificate["key"]
+        return self._templates.get_template("report.html").render(
+            road=found,
+            student=body["student"],
+            style=_markup((STATIC / "style.css").read_text(encoding="utf-8")),
+            pictures=pictures,
+            no_pictures=no_pictures,
+            certificate=body,
+            key=key,
+            signature=certificate["signature"],
+            said=SIGNED.format(key) if key else UNSIGNED,
+            data=_markup(in_script(certificate)),
+        )
+
+    def fill(self, template: str, **values: Any) -> str:
+        """Return a template with these values."""
+        return self._templates.get_template(template).render(**values)
+
+    def markup(self, html: str) -> Any:
+        """Return HTML that was made and escaped elsewhere as what a template prints as it is."""
+        return _markup(html)
+
+
+def in_script(document: object) -> str:
+    """Return a document as JSON that may stand within an element of script: no text in it ends that."""
+    text = json.dumps(document, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def cut(text: str, most: int = MOST_TEXT) -> str:
+    """Return text no longer than that, and a sign where it was cut."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def date(when: datetime) -> str:
+    """Return the day of a time, where the reader is."""
+    return when.astimezone().strftime("%Y-%m-%d")
+
+
+def time(when: datetime) -> str:
+    """Return a time to the minute, where the reader is."""
+    return when.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def sign(kind: str) -> str:
+    """Return the mark of a kind of row or stage."""
+    return MARKS[kind][0]
+
+
+def _plain(value: Any) -> Any:
+    """Return what a template prints as it can be shown; what is markup already is the template's own."""
+    return printable(plain_text(value) or "") if type(value) is str else value
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # nosec B704 # our own style sheet, JSON without a sign of HTML, or what markdown.py escaped
+
+
+OURS = b'<meta name="generator" content="grader report">'
+HEAD_BYTES = 4096
+ENDINGS = (".html", ".htm")
+
+
+def expect_free(path: Path) -> None:
+    """Raise UsageError unless a report can be put there; an earlier report is replaced, nothing else is."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{path} does not end in .html", "Expected the name of a page, as in --output report.html.")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent} is not a folder", "Name a file in a folder that exists.")
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_file():
+        raise UsageError(f"{path} is not a regular file; it was not replaced", "Name another file with --output.")
+    try:
+        with path.open("rb") as file:
+            ours = OURS in file.read(HEAD_BYTES)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "Name another file with --output.") from error
+    if not ours:
+        what = f"{path} already exists and is not a report; it was not replaced"
+        raise UsageError(what, "Name another file with --output.")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a report in one step; UsageError where the disk does not take it, and an earlier one stays as it was."""
+    expect_free(path)
+    hint = "Put that right, or name another file with --output. An earlier report stays as it was."
+    write_atomically(path, text, hint=hint, follow=False)
