@@ -13,8 +13,7 @@ from grader.course.settings import read_settings
 from grader.course.stage import Course
 from grader.course.stub import stub_of
 from grader.errors import UsageError
-from grader.setup import installed
-from grader.setup.wheel import engine_files, engine_paths, source_of, wheel_files
+from grader.setup.wheel import engine_files, engine_paths, own_project, source_of, wheel_files
 
 TEMPLATE = Path(__file__).resolve().parent / "template"  # a stage of arrays
 PLAIN = TEMPLATE.with_name("plain")  # a stage of a course without NumPy
@@ -102,7 +101,7 @@ def new_course(folder: Path, title: str | None) -> list[Path]:
 def _around(draft: Path, title: str) -> None:
     """Write what stands around the stages."""
     number, _, topic = FIRST.partition("_")
-    grader = installed.project(COURSE.parents[2])["project"]
+    grader = own_project(COURSE.parents[2])["project"]
     words = {
         "title": title, "project": _project(title), "distribution": grader["name"],
         "python": grader["requires-python"], "source": source_of(grader["name"]),

@@ -12,7 +12,7 @@ from grader.course.stage import Course
 from grader.doctor.health import _course
 from grader.errors import CourseError, GraderError, SealError
 from grader.judging import grading
-from grader.progress import lessons
+from grader.progress import actions
 from grader.progress.actions import GradingRequest, Workspace, is_stub
 from grader.progress.actions import check as graded
 from grader.progress.standings import standings
@@ -158,11 +158,11 @@ class TestProgress:
     def test_a_solution_is_sealed_even_after_the_public_tests_passed(self, workspace: Workspace) -> None:
         graded(workspace, workspace.course.stages[0], GradingRequest(isolation="process"))
         with pytest.raises(SealError, match="are sealed"):
-            lessons.solution(workspace, workspace.course.stages[0])
+            actions.solution(workspace, workspace.course.stages[0])
 
     def test_reset_puts_the_released_stub_back(self, workspace: Workspace) -> None:
         assert not is_stub(workspace.course.stages[0])
-        lessons.reset(workspace, workspace.course.stages[0])
+        actions.reset(workspace, workspace.course.stages[0])
         assert is_stub(workspace.course.stages[0])
 
 
