@@ -1,4 +1,4 @@
-"""What a grading job left, read by a job that does not trust it: names are the course's, the rest is held to a form.
+"""Reads what a grading job left, in a job that does not trust it: names are the course's, the rest is held to a form.
 
 A verdict is a file that a program wrote beside a student's code. Of it only statuses, counts, the seed, the isolation
 and a digest are taken, each in its own form, so that nothing a student wrote can get any further.

@@ -3,8 +3,7 @@
 The list is a CSV file with the columns `student`, `repository` and `revision`, or the same in JSON, as an event brings
 it; further columns, as a class.csv has them, are left alone. Students choose the names of repositories, and perhaps
 their own: what does not have the expected form is refused, and a student's name is made of small letters, digits, `-`
-and `_` before anything sees it. Two that become one are refused.
-"""
+and `_` before anything sees it. Two that become one are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +18,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.publish import Commit
 from grader.classroom.pull import expect_repository, expect_revision
 from grader.errors import UsageError
 from grader.report.escape import one_line
@@ -39,11 +37,6 @@ class Student:
     name: str
     repository: str
     revision: str
-
-    @property
-    def commit(self) -> Commit:
-        """Where the results belong."""
-        return Commit(self.repository, self.revision)
 
 
 def read_csv(path: Path) -> tuple[Student, ...]:

@@ -36,8 +36,7 @@ def verify(
 
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """
-    from grader.classroom.receipt import InvalidReceiptError
-    from grader.classroom.signing import read_public_key
+    from grader.classroom.receipt import InvalidReceiptError, read_public_key
     from grader.report.terminal.screen import say, write
 
     key = read_public_key(public_key)
