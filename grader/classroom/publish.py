@@ -34,6 +34,16 @@ TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not 
 SECONDS = 30.0
 MAX_DESCRIPTION = 140  # characters that GitHub takes
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+COLUMNS = (
+    "student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "criteria_robust",
+    "why",
+)  # fmt: skip
+AT_ONCE = 60  # statuses; with more GitHub wants time between them (80 in a minute)
+PAUSE = 0.8  # seconds
+NAMED = 5
+_CUT = (
+    "_What follows is left out, since a job summary has at most 1 MB. The results of every student are in results.csv._"
+)
 
 
 @dataclass(frozen=True)
@@ -160,20 +170,8 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
 
 
-COLUMNS = (
-    "student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "criteria_robust",
-    "why",
-)  # fmt: skip
-AT_ONCE = 60  # statuses; with more GitHub wants time between them (80 in a minute)
-PAUSE = 0.8  # seconds
-NAMED = 5
-_CUT = (
-    "_What follows is left out, since a job summary has at most 1 MB. The results of every student are in results.csv._"
-)
-
-
 @dataclass(frozen=True)
-class Graded:
+class StudentResults:
     """A student and what came of each stage."""
 
     student: Student
@@ -182,10 +180,10 @@ class Graded:
 
 def gather(
     folder: Path, students: Iterable[Student], stages: Sequence[Stage], tiers: Sequence[str], group: str
-) -> tuple[Graded, ...]:
+) -> tuple[StudentResults, ...]:
     """Return the results of a class from the folders that its grading jobs left: verdict-STUDENT-STAGE-GROUP."""
     return tuple(
-        Graded(
+        StudentResults(
             student,
             tuple(read(folder / f"verdict-{student.name}-{stage.id}-{group}", stage, tiers) for stage in stages),
         )
@@ -193,7 +191,7 @@ def gather(
     )
 
 
-def class_summary(graded: Sequence[Graded], limit: int = LIMIT) -> str:
+def class_summary(graded: Sequence[StudentResults], limit: int = LIMIT) -> str:
     """Return the results in Markdown: for several students a table, and below it as much of each as fits in limit."""
     if len(graded) == 1:
         return summary(graded[0].results, graded[0].student)
@@ -210,12 +208,12 @@ def class_summary(graded: Sequence[Graded], limit: int = LIMIT) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def results_csv(graded: Iterable[Graded]) -> str:
+def results_csv(graded: Iterable[StudentResults]) -> str:
     """Return a line for each student and stage; what was not graded has no counts."""
     return csv_text([COLUMNS, *_lines(graded)])
 
 
-def _lines(graded: Iterable[Graded]) -> Iterator[tuple[Cell, ...]]:
+def _lines(graded: Iterable[StudentResults]) -> Iterator[tuple[Cell, ...]]:
     for each in graded:
         who = (each.student.name, each.student.repository, each.student.revision)
         for result in each.results:
@@ -227,7 +225,9 @@ def _lines(graded: Iterable[Graded]) -> Iterator[tuple[Cell, ...]]:
             yield (*who, result.stage.id, not result.why, *done, result.why)
 
 
-def post_all(graded: Sequence[Graded], server: str, token: str, sleep: Callable[[float], None] = time.sleep) -> None:
+def post_all(
+    graded: Sequence[StudentResults], server: str, token: str, sleep: Callable[[float], None] = time.sleep
+) -> None:
     """Put the statuses of every student beside their commits; all are tried before GraderFault says which failed."""
     count = sum(len(each.results) for each in graded)
     failed: list[str] = []
@@ -244,7 +244,7 @@ def post_all(graded: Sequence[Graded], server: str, token: str, sleep: Callable[
         raise GraderFault(_some(failed), hint)
 
 
-def expect_all_graded(graded: Sequence[Graded]) -> None:
+def expect_all_graded(graded: Sequence[StudentResults]) -> None:
     """Raise GraderFault unless each stage of each student was graded, or waits for an earlier one."""
     if len(graded) == 1:
         return expect_graded(graded[0].results)
@@ -258,7 +258,7 @@ def expect_all_graded(graded: Sequence[Graded]) -> None:
         raise GraderFault(f"not graded: {_some(lacking)}", "The log of the grading job says more.")
 
 
-def _table(graded: Sequence[Graded]) -> str:
+def _table(graded: Sequence[StudentResults]) -> str:
     stages = [result.stage.id for result in graded[0].results]
     lines = [f"| student | commit | {' | '.join(stages)} |", f"| --- | --- |{' --- |' * len(stages)}"]
     for each in graded:

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import FEEDBACK
@@ -36,6 +36,26 @@ if TYPE_CHECKING:
 
 
 MOST_KEY_BYTES = 1 << 16
+SCHEMA = 1
+DOMAIN = b"attention-grader receipt 1\n"  # no other signature made with the key can pass for a receipt's
+MOST_BYTES = 1 << 20
+_TEXTS = {
+    "course": re.compile(r"[0-9A-Za-z.+!-]{1,40}"),
+    "stage": re.compile(r"s[0-9]{2,}"),
+    "submission": re.compile(r"[0-9a-f]{64}"),
+    "isolation": re.compile(r"[a-z]{1,20}"),
+    "feedback": re.compile("|".join(FEEDBACK)),
+    "when": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00"),
+}
+_MADE = {
+    "commit": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
+    "release": re.compile(r"[0-9a-f]{64}"),
+    "python": VERSION,
+    "numpy": VERSION,
+    "student": STUDENT,
+    "revision": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
+}
+_ROW = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -58,75 +78,40 @@ def new_signing_key() -> tuple[bytes, bytes]:
 
 def read_signing_key(path: Path) -> Ed25519PrivateKey:
     """Return the private key in a PEM file; UsageError, which never quotes the file, where it holds none."""
-    data = _bytes(path, "signing key")
-    try:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    except ImportError as error:
-        raise _lacking() from error
-    try:
-        key = load_pem_private_key(data, None)
-    except Exception as error:  # whatever a library makes of a file that is none
-        raise _no_key(path, "private") from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise _no_key(path, "private")
-    return key
+    found: Ed25519PrivateKey = _key(path, "signing key", "private")
+    return found
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
     """Return the public key in a PEM file; UsageError where it holds none."""
-    data = _bytes(path, "public key")
-    try:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-    except ImportError as error:
-        raise _lacking() from error
-    try:
-        key = load_pem_public_key(data)
-    except Exception as error:  # whatever a library makes of a file that is none
-        raise _no_key(path, "public") from error
-    if not isinstance(key, Ed25519PublicKey):
-        raise _no_key(path, "public")
-    return key
+    found: Ed25519PublicKey = _key(path, "public key", "public")
+    return found
 
 
-def _bytes(path: Path, what: str) -> bytes:
+def _key(path: Path, what: str, kind: Literal["private", "public"]) -> Any:
     try:
         with path.open("rb") as file:
-            return file.read(MOST_KEY_BYTES)
+            data = file.read(MOST_KEY_BYTES)
     except OSError as error:
         raise UsageError(f"the {what} {path} cannot be read: {error.strerror}") from error
-
-
-def _no_key(path: Path, kind: str) -> UsageError:
-    return UsageError(f"{path} holds no {kind} Ed25519 key in PEM", "`grader keys new DIR` makes a pair.")
+    try:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+    except ImportError as error:
+        raise _lacking() from error
+    none = UsageError(f"{path} holds no {kind} Ed25519 key in PEM", "`grader keys new DIR` makes a pair.")
+    try:
+        key = load_pem_private_key(data, None) if kind == "private" else load_pem_public_key(data)
+    except Exception as error:  # whatever a library makes of a file that is none
+        raise none from error
+    if not isinstance(key, Ed25519PrivateKey if kind == "private" else Ed25519PublicKey):
+        raise none
+    return key
 
 
 def _lacking() -> UsageError:
     what = "receipts need the package cryptography, which is not installed"
     return UsageError(what, installs("class", "cryptography"))
-
-
-SCHEMA = 1
-DOMAIN = b"attention-grader receipt 1\n"  # no other signature made with the key can pass for a receipt's
-MOST_BYTES = 1 << 20
-_TEXTS = {
-    "course": re.compile(r"[0-9A-Za-z.+!-]{1,40}"),
-    "stage": re.compile(r"s[0-9]{2,}"),
-    "submission": re.compile(r"[0-9a-f]{64}"),
-    "isolation": re.compile(r"[a-z]{1,20}"),
-    "feedback": re.compile("|".join(FEEDBACK)),
-    "when": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00"),
-}
-_MADE = {
-    "commit": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
-    "release": re.compile(r"[0-9a-f]{64}"),
-    "python": VERSION,
-    "numpy": VERSION,
-    "student": STUDENT,
-    "revision": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
-}
-_ROW = re.compile(r"[a-z0-9-]{1,100}")
 
 
 class InvalidReceiptError(Exception):

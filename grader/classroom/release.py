@@ -1,6 +1,7 @@
 """The learner's copy of a course: stages and the grader's wheel; what a learner does not get is sealed, or left out.
 
-An installed grader brings the same without the wheel; what was built is searched for answers."""
+An installed grader brings the same without the wheel; what was built is searched for answers.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +51,11 @@ ROOMS = ("authoring", "similarity")  # of the grader, that no learner needs
 CLASSROOM = ("release.py", "leaks.py", "templates")
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in CLASSROOM))
 SHOWN = 20  # leaks in one message
+LINK = re.compile(r"!?\[(?P<text>(?:[^\]\[]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
+AUTHORS = ("grader/tests", "benchmarks")  # and the course's own folders of answers
+CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
+EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -256,9 +262,6 @@ def _write(target: Path, files: Mapping[str, bytes]) -> None:
         raise UsageError(f"{target} cannot be written: {error.strerror}", hint) from error
 
 
-LINK = re.compile(r"!?\[(?P<text>(?:[^\]\[]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
-
-
 def linked(page: bytes, name: str, files: Container[str]) -> bytes:
     """Return a page in which a link to a file that is not among the copy's is its text; name is the page's path.
 
@@ -273,9 +276,6 @@ def linked(page: bytes, name: str, files: Container[str]) -> bytes:
         return link[0] if is_there else link["text"]
 
     return LINK.sub(fitted, page.decode()).encode()
-
-
-AUTHORS = ("grader/tests", "benchmarks")  # and the course's own folders of answers
 
 
 def self_paced(root: Path) -> bytes:
@@ -323,11 +323,6 @@ def _zipped(data: bytes, before: str) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             yield f"{before}{name}", archive.read(name)
-
-
-CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
-EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 def paperwork(

@@ -3,7 +3,8 @@
 The list is a CSV file with the columns `student`, `repository` and `revision`, or the same in JSON, as an event brings
 it; further columns, as a class.csv has them, are left alone. Students choose the names of repositories, and perhaps
 their own: what does not have the expected form is refused, and a student's name is made of small letters, digits, `-`
-and `_` before anything sees it. Two that become one are refused."""
+and `_` before anything sees it. Two that become one are refused.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from grader.atomic import write_atomically
 from grader.errors import GraderFault, UsageError
 
 if TYPE_CHECKING:
-    from grader.classroom.publish import Graded
+    from grader.classroom.publish import StudentResults
     from grader.course.stage import Stage
 
 app = typer.Typer(
@@ -135,7 +135,7 @@ def publish(
         found = publishing.gather(folder, whose, asked, tiers, group)
     else:
         alone = tuple(read(folder / f"verdict-{stage.id}", stage, tiers) for stage in asked)
-        found = (publishing.Graded(whose[0], alone),)
+        found = (publishing.StudentResults(whose[0], alone),)
     if receipts is not None and signing_key is not None:
         _sign(found, receipts, signing_key, by_student=bool(students))
     if results is not None:
@@ -144,7 +144,7 @@ def publish(
     publishing.expect_all_graded(found)
 
 
-def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: bool) -> None:
+def _sign(found: tuple[StudentResults, ...], folder: Path, key_file: Path, by_student: bool) -> None:
     """Write the receipt of each stage that was graded; those of a class into a folder for each student."""
     from grader.classroom.publish import receipt
     from grader.classroom.receipt import read_signing_key, signed
@@ -166,7 +166,7 @@ def _put(path: Path, text: str) -> None:
     write_atomically(path, text, GraderFault, follow=False, parents=True)
 
 
-def _tell(found: tuple[Graded, ...]) -> None:
+def _tell(found: tuple[StudentResults, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
     from grader.classroom.publish import TOKEN, class_summary, post_all, status
     from grader.commands.publishing import SUMMARY

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.errors import UsageError
-from grader.gradebook.intake.arrivals import Arrival
-from grader.gradebook.intake.taking import Taken, taken
+from grader.gradebook.intake import Taken, taken
+from grader.gradebook.submissions import Arrival
 from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
 
 MOST_SUBMISSIONS = 2000

@@ -27,6 +27,7 @@ TEMPLATE = Path(__file__).with_name("page.html")
 MOST_COPIES = 20  # submissions that are shown beside a solution of the course; all are listed
 MOST_LINES = 120  # of one passage
 MOST_COLUMNS = 400  # of one line
+SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,6 @@ def _template() -> Template:
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["breakable"] = breakable
     return made.from_string(TEMPLATE.read_text(encoding="utf-8"))
-
-
-SCHEMA = 1
 
 
 def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float) -> str:

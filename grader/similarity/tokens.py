@@ -39,6 +39,10 @@ _PIECE = re.compile(
     | (?P<sign>\.{3}|(?:\*\*|//|<<|>>)=?|->|:=|[-+*/@%&|^<>=!]=?|[^\s\w])""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
+K = 12
+WINDOW = 6
+MOST_PLACES = 4  # of one fingerprint in one text that are remembered
+_BASE, _PRIME = 1_000_003, (1 << 61) - 1
 
 
 @dataclass(frozen=True)
@@ -221,12 +225,6 @@ def _kind(piece: _Piece, before: str, own: frozenset[str]) -> str:
         return text
     kept = text not in own if before == "." else text in _KEPT
     return text if kept else "v"
-
-
-K = 12
-WINDOW = 6
-MOST_PLACES = 4  # of one fingerprint in one text that are remembered
-_BASE, _PRIME = 1_000_003, (1 << 61) - 1
 
 
 def runs(kinds: Sequence[str]) -> list[int]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.telling import some, tell_ignored
+from grader.commands.classes.messages import some, tell_ignored
+from grader.commands.classes.options import Submissions
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 
@@ -22,9 +23,6 @@ MANY = 100  # take a while
 WORD_FOR_WORD, DISGUISED = "nearly word for word", "with other names or layout"
 
 
-Submissions = Annotated[
-    Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
-]
 Whose = Annotated[
     str, typer.Option("--stage", metavar="STAGE", help="Whose modules to compare.", autocompletion=stage_names)
 ]
@@ -50,7 +48,7 @@ def similar(
     from datetime import UTC
 
     from grader.commands.publishing import expect_writable
-    from grader.gradebook.intake.listing import listing
+    from grader.gradebook.submissions import listing
     from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
     from grader.similarity.compare import handed_in

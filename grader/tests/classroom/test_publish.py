@@ -18,8 +18,8 @@ from markdown_it import MarkdownIt
 from grader.classroom import publish
 from grader.classroom.publish import (
     MAX_DESCRIPTION,
-    Graded,
     Status,
+    StudentResults,
     class_summary,
     expect_all_graded,
     gather,
@@ -198,9 +198,9 @@ def student(name: str) -> Student:
 
 
 CLASS = (
-    Graded(student("ada"), (ADAS,)),
-    Graded(student("bob_the_b"), (BOBS,)),
-    Graded(student("eve"), (EVES,)),
+    StudentResults(student("ada"), (ADAS,)),
+    StudentResults(student("bob_the_b"), (BOBS,)),
+    StudentResults(student("eve"), (EVES,)),
 )
 
 
@@ -235,7 +235,7 @@ def test_the_file_has_counts_where_there_are_some() -> None:
 
 
 def test_the_file_holds_no_formula_for_a_spreadsheet_that_separates_at_a_semicolon() -> None:
-    written = results_csv((Graded(student("ada"), (Result(STAGE, why="x;=1+1"), Result(STAGE, why="＝1+1"))),))
+    written = results_csv((StudentResults(student("ada"), (Result(STAGE, why="x;=1+1"), Result(STAGE, why="＝1+1"))),))
     rows = list(csv.DictReader(written.splitlines()))
     assert [row["why"] for row in rows] == ["x;'=1+1", "'＝1+1"]
     cells = [cell for line in csv.reader(written.splitlines(), delimiter=";") for cell in line]

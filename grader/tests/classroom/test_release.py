@@ -239,7 +239,7 @@ def test_rooms_of_the_author_stay_behind() -> None:
         "judging/pytest.ini",
         "classroom/receipt.py",
         "report/verdict.schema.json",
-        "gradebook/pages/base.html",
+        "gradebook/templates/base.html",
     } <= names
     rooms = ("tests/", "authoring/", "classroom/templates/", "classroom/release.py")
     assert not [name for name in names if name.startswith(rooms) or "__pycache__" in name]

@@ -16,7 +16,7 @@ from grader.course.answers import alternative_sources, reference_source, stub_so
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import UsageError
-from grader.gradebook.intake.listing import listing
+from grader.gradebook.submissions import listing
 from grader.similarity import compare
 from grader.similarity.compare import (
     ALIKE,
