@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from grader import __version__
 from grader.classroom.receipt import Receipt
-from grader.classroom.results import Result, expect_graded, read
+from grader.classroom.results import Result, expect_graded, read, ungraded
 from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
 from grader.course.stage import Stage
@@ -248,12 +248,7 @@ def expect_all_graded(graded: Sequence[StudentResults]) -> None:
     """Raise GraderFault unless each stage of each student was graded, or waits for an earlier one."""
     if len(graded) == 1:
         return expect_graded(graded[0].results)
-    lacking = [
-        f"{each.student.name}, {result.stage.id}: {result.why}"
-        for each in graded
-        for result in each.results
-        if result.why and not result.waits_for
-    ]
+    lacking = [f"{each.student.name}, {why}" for each in graded for why in ungraded(each.results)]
     if lacking:
         raise GraderFault(f"not graded: {_some(lacking)}", "The log of the grading job says more.")
 

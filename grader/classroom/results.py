@@ -93,10 +93,14 @@ def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
         return Result(stage, why=f"the grading job left no verdict that can be read: {malformed}")
 
 
+def ungraded(results: Sequence[Result]) -> list[str]:
+    """Return the stages that were not graded, each with why; what waits for an earlier one is none of them."""
+    return [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
+
+
 def expect_graded(results: Sequence[Result]) -> None:
     """Raise GraderFault unless each stage was graded, or waits for an earlier one."""
-    lacking = [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
-    if lacking:
+    if lacking := ungraded(results):
         raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
 
 

@@ -13,7 +13,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -163,13 +163,8 @@ class Gradebook:
     def keep_roster(self, members: Iterable[Member]) -> None:
         """Keep who is in the class, instead of what an earlier roster said of the same students."""
         for member in members:
-            known = asdict(replace(member, submission="", submitted=None))
-            del known["submission"], known["submitted"]
-            text = json.dumps(known)
-            self._run(
-                "INSERT INTO roster VALUES (?, ?) ON CONFLICT (student) DO UPDATE SET member = excluded.member",
-                (member.student, text),
-            )
+            known = {name: value for name, value in asdict(member).items() if name not in ("submission", "submitted")}
+            self._run("INSERT OR REPLACE INTO roster VALUES (?, ?)", (member.student, json.dumps(known)))
 
     def roster(self) -> tuple[Member, ...]:
         """Return who is in the class, as far as a roster was ever given."""
@@ -338,12 +333,11 @@ class Gradebook:
 
     def keep_override(self, override: Override) -> None:
         """Replace the points that a person gave for a student's stage; the same again, by the same person, is none."""
-        if any(replace(each, at=override.at) == override for each in self.overrides()):
-            return
         changed = _excluded(_OVERRIDE.split(", ")[2:])
         self._run(
             f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?) "
-            f"ON CONFLICT (student, stage) DO UPDATE SET {changed}",
+            f"ON CONFLICT (student, stage) DO UPDATE SET {changed} WHERE (overrides.points, overrides.reason, "
+            "overrides.by) <> (excluded.points, excluded.reason, excluded.by)",
             (*_cell(override), override.points, override.reason, override.by, _text(override.at)),
         )
 
