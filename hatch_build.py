@@ -56,7 +56,7 @@ class SealedCourse(BuildHookInterface):  # type: ignore[type-arg]
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         if version == "editable" or _is_sdist():
             return
-        from grader.classroom.packing import self_paced
+        from grader.classroom.release import self_paced
 
         try:
             data = self_paced(ROOT)
@@ -72,7 +72,7 @@ class SealedCourse(BuildHookInterface):  # type: ignore[type-arg]
         if self._folder is None:
             return
         self._folder.cleanup()
-        from grader.classroom.packing import expect_no_answers
+        from grader.classroom.release import expect_no_answers
 
         try:
             expect_no_answers(ROOT, Path(artifact_path))

@@ -1,4 +1,4 @@
-"""Whether hidden text is left in what is to be given away: lines, statements and strings, however they are laid out."""
+"""Finds hidden text in what is to be given away: lines, statements and strings, however they are laid out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_UNPACKED = 64 << 20
 DEPTH = 3  # of archives in archives
 _SILENCING = re.compile(r"with np\.errstate\(.*\):")  # says which of NumPy's warnings are expected, and nothing else
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}")
-_PACKED = ((zlib.MAX_WBITS | 32, "gzip"), (-zlib.MAX_WBITS, "deflate"))
+_PACKED = (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS)  # gzip, and deflate without a head
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Fragments:
 
     def found(self, text: str) -> Iterator[str]:
         """Yield the fragments that stand in a text, as they are or, in Python, written another way."""
-        for each in {text, _unescaped(text)}:
+        inside = text.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")  # of a string of JSON or Python
+        for each in {text, inside}:
             yield from self._standing(" ".join(each.split()))
         for whole in {each for each in _wholes(text) if len(each) >= LEAST}:
             yield from self._standing(whole)
@@ -130,7 +131,7 @@ def _zipped(data: bytes) -> Iterator[bytes]:
 
 
 def _deflated(data: bytes) -> Iterator[bytes]:
-    for bits, _ in _PACKED:
+    for bits in _PACKED:
         try:
             yield zlib.decompressobj(bits).decompress(data, MOST_UNPACKED)
         except zlib.error:
@@ -216,11 +217,6 @@ def _wholes(text: str) -> Iterator[str]:
 def _import_lines(tree: ast.Module | None) -> set[int]:
     nodes = [] if tree is None else [node for node in _nested(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     return {line for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-
-
-def _unescaped(text: str) -> str:
-    """Return text as it reads where it is the inside of a string of JSON or Python."""
-    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
 
 
 def _place(origin: str) -> tuple[str, int]:

@@ -1,23 +1,31 @@
-"""Results become a job's summary and a commit status for each stage, made of the course's own words and of numbers."""
+"""Publishes results: a job's summary, a commit status for each stage, a CSV file; of one student or a whole class.
+
+All of it is made of the course's own words and of numbers (`results.py`).
+"""
 
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.client import HTTPException
+from pathlib import Path
 from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from grader import __version__
 from grader.classroom.receipt import Receipt
-from grader.classroom.results import Result
+from grader.classroom.results import Result, expect_graded, read, ungraded
+from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
+from grader.course.stage import Stage
 from grader.errors import GraderFault, UsageError
-from grader.report.escape import code_span, markdown
+from grader.report.escape import Cell, code_span, csv_text, markdown
+from grader.report.github import LIMIT
 from grader.report.terminal.layout import MARKS
 from grader.report.terminal.words import VALUES_RIGHT, lacking_words
 
@@ -25,14 +33,16 @@ TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not 
 SECONDS = 30.0
 MAX_DESCRIPTION = 140  # characters that GitHub takes
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-@dataclass(frozen=True)
-class Commit:
-    """Whose result it is: a repository (OWNER/NAME) and the full name of a commit in it."""
-
-    repository: str
-    revision: str
+COLUMNS = (
+    "student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "criteria_robust",
+    "why",
+)  # fmt: skip
+AT_ONCE = 60  # statuses; with more GitHub wants time between them (80 in a minute)
+PAUSE = 0.8  # seconds
+NAMED = 5
+_CUT = (
+    "_What follows is left out, since a job summary has at most 1 MB. The results of every student are in results.csv._"
+)
 
 
 @dataclass(frozen=True)
@@ -60,9 +70,9 @@ def status(result: Result) -> Status:
     return Status(context, "success" if result.passed else "failure", _short(text))
 
 
-def summary(results: Sequence[Result], commit: Commit) -> str:
+def summary(results: Sequence[Result], student: Student) -> str:
     """Return the results in Markdown."""
-    parts = [f"## {code_span(f'{commit.repository}@{commit.revision[:12]}')}"]
+    parts = [f"## {code_span(f'{student.repository}@{student.revision[:12]}')}"]
     for result in results:
         parts += [f"### {markdown(f'{result.stage.id} · {result.stage.title}')}", *_stage(result)]
     return "\n\n".join(parts) + "\n"
@@ -82,7 +92,7 @@ def _stage(result: Result) -> list[str]:
     return [markdown(how), "\n".join(table)]
 
 
-def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -> Receipt:
+def receipt(result: Result, student: Student, course: Provenance, now: datetime) -> Receipt:
     """Return the receipt of a stage that was graded, to be signed where no student's code has run.
 
     course is what this job's own checkout is; that the grading job had the same follows from its workflow.
@@ -90,6 +100,7 @@ def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -
     if result.why:
         raise GraderFault(f"no receipt is given for {result.stage.id}: {result.why}")
     rows = zip(result.stage.criteria, result.rows, strict=True)
+    whose = replace(course, student=student.repository, revision=student.revision)
     return Receipt(
         __version__,
         result.stage.id,
@@ -100,14 +111,14 @@ def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -
         now.astimezone(UTC).isoformat(timespec="seconds"),
         result.passed,
         {criterion.id: row.status for criterion, row in rows},
-        replace(course, python=result.python, numpy=result.numpy, student=commit.repository, revision=commit.revision),
+        replace(whose, python=result.python, numpy=result.numpy),
         result.uses,
         sum(row.robust for row in result.rows),
     )
 
 
-def post(statuses: Sequence[Status], commit: Commit, server: str, token: str, target: str | None = None) -> None:
-    """Put statuses beside a commit; all are tried before GraderFault says which could not be put there.
+def post(statuses: Sequence[Status], student: Student, server: str, token: str, target: str | None = None) -> None:
+    """Put statuses beside a student's commit; all are tried before GraderFault says which could not be put there.
 
     server is the address of GitHub's interface (https://api.github.com), target a page that each status links to.
     """
@@ -116,7 +127,7 @@ def post(statuses: Sequence[Status], commit: Commit, server: str, token: str, ta
         raise UsageError(
             f"{server!r} is not an address to publish to", "Expected https://…, as in https://api.github.com."
         )
-    address = f"{server.rstrip('/')}/repos/{commit.repository}/statuses/{commit.revision}"
+    address = f"{server.rstrip('/')}/repos/{student.repository}/statuses/{student.revision}"
     failed = [f"{each.context}: {why}" for each in statuses if (why := _put(each, address, token, target))]
     if failed:
         hint = f"{TOKEN} needs the permission to write commit statuses in the student's repository."
@@ -156,3 +167,112 @@ class _Straight(urllib.request.HTTPRedirectHandler):
 
 def _short(text: str) -> str:
     return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+
+
+@dataclass(frozen=True)
+class StudentResults:
+    """A student and what came of each stage."""
+
+    student: Student
+    results: tuple[Result, ...]
+
+
+def gather(
+    folder: Path, students: Iterable[Student], stages: Sequence[Stage], tiers: Sequence[str], group: str
+) -> tuple[StudentResults, ...]:
+    """Return the results of a class from the folders that its grading jobs left: verdict-STUDENT-STAGE-GROUP."""
+    return tuple(
+        StudentResults(
+            student,
+            tuple(read(folder / f"verdict-{student.name}-{stage.id}-{group}", stage, tiers) for stage in stages),
+        )
+        for student in students
+    )
+
+
+def class_summary(graded: Sequence[StudentResults], limit: int = LIMIT) -> str:
+    """Return the results in Markdown: for several students a table, and below it as much of each as fits in limit."""
+    if len(graded) == 1:
+        return summary(graded[0].results, graded[0].student)
+    parts = [f"## {len(graded)} students", _table(graded)]
+    room = limit - sum(len(part.encode()) + 2 for part in parts) - len(_CUT) - 2
+    for each in graded:
+        details = summary(each.results, each.student)
+        text = f"<details><summary>{markdown(each.student.name)}</summary>\n\n{details}\n</details>"
+        room -= len(text.encode()) + 2
+        if room < 0:
+            parts.append(_CUT)
+            break
+        parts.append(text)
+    return "\n\n".join(parts) + "\n"
+
+
+def results_csv(graded: Iterable[StudentResults]) -> str:
+    """Return a line for each student and stage; what was not graded has no counts."""
+    return csv_text([COLUMNS, *_lines(graded)])
+
+
+def _lines(graded: Iterable[StudentResults]) -> Iterator[tuple[Cell, ...]]:
+    for each in graded:
+        who = (each.student.name, each.student.repository, each.student.revision)
+        for result in each.results:
+            done: tuple[Cell, ...] = (
+                (None, None, None, None)
+                if result.why
+                else (result.passed, _passing(result), len(result.rows), sum(row.robust for row in result.rows))
+            )
+            yield (*who, result.stage.id, not result.why, *done, result.why)
+
+
+def post_all(
+    graded: Sequence[StudentResults], server: str, token: str, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Put the statuses of every student beside their commits; all are tried before GraderFault says which failed."""
+    count = sum(len(each.results) for each in graded)
+    failed: list[str] = []
+    hint: str | None = None
+    for place, each in enumerate(graded):
+        if place and count > AT_ONCE:
+            sleep(PAUSE * len(each.results))
+        try:
+            post([status(result) for result in each.results], each.student, server, token)
+        except GraderFault as fault:
+            failed.append(fault.message if len(graded) == 1 else f"{each.student.name}, {fault.message}")
+            hint = fault.hint
+    if failed:
+        raise GraderFault(_some(failed), hint)
+
+
+def expect_all_graded(graded: Sequence[StudentResults]) -> None:
+    """Raise GraderFault unless each stage of each student was graded, or waits for an earlier one."""
+    if len(graded) == 1:
+        return expect_graded(graded[0].results)
+    lacking = [f"{each.student.name}, {why}" for each in graded for why in ungraded(each.results)]
+    if lacking:
+        raise GraderFault(f"not graded: {_some(lacking)}", "The log of the grading job says more.")
+
+
+def _table(graded: Sequence[StudentResults]) -> str:
+    stages = [result.stage.id for result in graded[0].results]
+    lines = [f"| student | commit | {' | '.join(stages)} |", f"| --- | --- |{' --- |' * len(stages)}"]
+    for each in graded:
+        commit = code_span(f"{each.student.repository}@{each.student.revision[:12]}")
+        cells = (markdown(each.student.name), commit, *map(_cell, each.results))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(result: Result) -> str:
+    if result.why:
+        return "waits" if result.waits_for else "not graded"
+    mark = MARKS["passed" if result.passed else "failed"][0]
+    return f"{mark} {_passing(result)} of {len(result.rows)}"
+
+
+def _passing(result: Result) -> int:
+    return sum(row.status == "passed" for row in result.rows)
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = [f"and {len(texts) - NAMED} more"] if len(texts) > NAMED else []
+    return "; ".join([*texts[:NAMED], *more])

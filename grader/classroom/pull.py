@@ -37,6 +37,7 @@ _SETTINGS = {
     "protocol.version": "2",  # with it any commit may be asked for by its name
     "submodule.recurse": "false",
 }
+_FETCH = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,6 @@ def pull(what: Wanted, folder: Path, token: str | None, seconds: float = SECONDS
     except GraderFault:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-_FETCH = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
 
 
 def _environment(what: Wanted, token: str | None) -> dict[str, str]:

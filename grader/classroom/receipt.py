@@ -6,23 +6,26 @@
 is signed is the receipt as canonical JSON: sorted keys, no spaces, ASCII. Earlier receipts have no provenance. What a
 module was graded with of earlier stages stands in uses: [{"stage": "<id>", "source": "own", "digest": "<SHA-256>"}].
 robust says how many criteria pass with every test of refusals and of the dtype.
+
+The keys are Ed25519 as well, in files of PEM.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from grader.classroom.signing import key_id
 from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import FEEDBACK
-from grader.errors import GraderFault
+from grader.errors import GraderFault, UsageError, installs
 from grader.outcome import Status
 from grader.submission.snapshot import Use, uses_in
 from grader.verdict import Verdict
@@ -30,6 +33,8 @@ from grader.verdict import Verdict
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+
+MOST_KEY_BYTES = 1 << 16
 SCHEMA = 1
 DOMAIN = b"attention-grader receipt 1\n"  # no other signature made with the key can pass for a receipt's
 MOST_BYTES = 1 << 20
@@ -50,6 +55,62 @@ _MADE = {
     "revision": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
 }
 _ROW = re.compile(r"[a-z0-9-]{1,100}")
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """Return a short name for a public key."""
+    return hashlib.sha256(b"attention-grader signing key id\n" + key.public_bytes_raw()).hexdigest()[:16]
+
+
+def new_signing_key() -> tuple[bytes, bytes]:
+    """Return a private key (PKCS #8) and its public key, both as PEM."""
+    try:
+        from cryptography.hazmat.primitives import serialization as form
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    except ImportError as error:
+        raise _lacking() from error
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+    return private, public
+
+
+def read_signing_key(path: Path) -> Ed25519PrivateKey:
+    """Return the private key in a PEM file; UsageError, which never quotes the file, where it holds none."""
+    found: Ed25519PrivateKey = _key(path, "signing key", "private")
+    return found
+
+
+def read_public_key(path: Path) -> Ed25519PublicKey:
+    """Return the public key in a PEM file; UsageError where it holds none."""
+    found: Ed25519PublicKey = _key(path, "public key", "public")
+    return found
+
+
+def _key(path: Path, what: str, kind: Literal["private", "public"]) -> Any:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_KEY_BYTES)
+    except OSError as error:
+        raise UsageError(f"the {what} {path} cannot be read: {error.strerror}") from error
+    try:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+    except ImportError as error:
+        raise _lacking() from error
+    none = UsageError(f"{path} holds no {kind} Ed25519 key in PEM", "`grader keys new DIR` makes a pair.")
+    try:
+        key = load_pem_private_key(data, None) if kind == "private" else load_pem_public_key(data)
+    except Exception as error:  # whatever a library makes of a file that is none
+        raise none from error
+    if not isinstance(key, Ed25519PrivateKey if kind == "private" else Ed25519PublicKey):
+        raise none
+    return key
+
+
+def _lacking() -> UsageError:
+    what = "receipts need the package cryptography, which is not installed"
+    return UsageError(what, installs("class", "cryptography"))
 
 
 class InvalidReceiptError(Exception):

@@ -1,41 +1,59 @@
-"""The learner's copy of a course: stages and the grader's wheel; what a learner does not get is sealed, or left out."""
+"""The learner's copy of a course: stages and the grader's wheel; what a learner does not get is sealed, or left out.
+
+An installed grader brings the same without the wheel; what was built is searched for answers.
+"""
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import tarfile
+import zipfile
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from posixpath import dirname, join, normpath
+from string import Template
+from typing import TYPE_CHECKING, Any
 
 from grader import __version__
 from grader.capstone.plan import FOLDER as CAPSTONE
 from grader.capstone.plan import has_capstone, read_plan
 from grader.classroom.leaks import leaks
-from grader.classroom.pages import linked
-from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
 from grader.course.bundle import NONCE_BYTES, Content, Label, SealKey, new_key, seal
+from grader.course.manifest import load_course
 from grader.course.provided import FOLDER, data_beside
 from grader.course.sealed import RECORD, SHIPPED_KEY, ReleaseRecord, digest, record_text
+from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
+from grader.course.table import read_toml
 from grader.errors import CourseError, UsageError
-from grader.setup.wheel import engine_files, engine_paths, wheel_files
+from grader.setup.edition import ARCHIVE, packed
+from grader.setup.wheel import engine_files, engine_paths, licence, own_project, source_of, wheel_files, wheel_path
 
 if TYPE_CHECKING:
     from grader.authoring.verify import OnResult
+
 
 GRADER = Path(__file__).resolve().parents[1]
 HOME = GRADER.parent
 KINDS = (".py", ".html", ".css", ".js", ".woff2", ".txt", ".json", ".ini", ".toml", ".typed")  # of drawings
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
 ROOMS = ("authoring", "similarity")  # of the grader, that no learner needs
-CLASSROOM = ("release.py", "leaks.py", "packing.py", "pages.py", "paperwork.py", "templates")
+CLASSROOM = ("release.py", "leaks.py", "templates")
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in CLASSROOM))
 SHOWN = 20  # leaks in one message
+LINK = re.compile(r"!?\[(?P<text>(?:[^\]\[]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
+AUTHORS = ("grader/tests", "benchmarks")  # and the course's own folders of answers
+CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
+EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -240,3 +258,177 @@ def _write(target: Path, files: Mapping[str, bytes]) -> None:
                     top.unlink()
         hint = "Nothing was kept. Make room there, or name another folder."
         raise UsageError(f"{target} cannot be written: {error.strerror}", hint) from error
+
+
+def linked(page: bytes, name: str, files: Container[str]) -> bytes:
+    """Return a page in which a link to a file that is not among the copy's is its text; name is the page's path.
+
+    >>> linked(b"[a](a.md), [b](../b.md#top), [c](https://c.org)", "docs/x.md", {"b.md"})
+    b'a, [b](../b.md#top), [c](https://c.org)'
+    """
+
+    def fitted(link: re.Match[str]) -> str:
+        target = link["target"]
+        path = normpath(join(dirname(name), target.partition("#")[0]))
+        is_there = "://" in target or target.startswith("#") or path in files
+        return link[0] if is_there else link["text"]
+
+    return LINK.sub(fitted, page.decode()).encode()
+
+
+def self_paced(root: Path) -> bytes:
+    """Return the archive of a course for self-study, without the grader; what it is put into is searched for leaks.
+
+    It is unproven: the workflow that publishes has proven every stage when it builds.
+    """
+    course = load_course(root)
+    files, key = contents(course, Plan(course.stages, None))
+    return packed(files | shipped_key(course, key))
+
+
+def expect_no_answers(root: Path, artifact: Path) -> None:
+    """Raise CourseError where a wheel or an sdist holds a file of the author's alone, or hidden text in any file."""
+    course = load_course(root)
+    files = dict(_members(artifact))
+    for folder in _authors(course):
+        if found := next((name for name in files if name.startswith(f"{folder}/")), None):
+            what = f"{artifact.name} holds {found}, which only the author's copy may hold"
+            raise CourseError(what, "Leave it out in pyproject.toml, under tool.hatch.build.")
+    expect_sound(course, files)
+
+
+def _authors(course: Course) -> Iterator[str]:
+    yield from (*AUTHORS, course.settings.hidden)
+    if course.settings.demo is not None:
+        yield str(Path(course.settings.demo.file).parent.as_posix())
+
+
+def _members(artifact: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a wheel or an sdist by their path in it, and those of the packed course in their turn."""
+    found = _zipped(artifact.read_bytes(), "") if artifact.name.endswith(".whl") else _tarred(artifact)
+    for name, data in found:
+        yield from _zipped(data, f"{name}/") if name.endswith(f"/{ARCHIVE}") else [(name, data)]
+
+
+def _tarred(artifact: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(artifact) as archive:
+        for member in archive:
+            if member.isfile() and (file := archive.extractfile(member)) is not None:
+                yield member.name.partition("/")[2], file.read()
+
+
+def _zipped(data: bytes, before: str) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            yield f"{before}{name}", archive.read(name)
+
+
+def paperwork(
+    course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool, released: bool = True
+) -> dict[str, bytes]:
+    """Return these files by their path in the copy; home is the folder that the grader lies in.
+
+    A folder that is not released but made by an installed grader has no workflow, and is brought up to date by it.
+    """
+    licences = [course.root / "LICENSE"] if (course.root / "LICENSE").is_file() else []
+    values = own_project(home)
+    package = values["project"]["name"]
+    words = {**_words(course, stages, self_paced), "wheel": wheel_path(package)}
+    update = "" if released else _filled("copy/update.md", wheel=words["wheel"].rpartition("/")[2])
+    texts = {
+        "README.md": _filled("copy/README.md", **words, update=update),
+        "AGENTS.md": _filled("copy/AGENTS.md", **words, folder=stages[0].name),
+        "pyproject.toml": _project(course, _own(course), values),
+        ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
+        **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": licence(home)} if released else {}),
+        **(_workflows(TEMPLATES / "github") if released else {}),
+        **_index(course, stages),
+        **{page: _text(course.root / page) for page in course.settings.pages},
+    }
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _words(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
+    """Return what a README says of the course."""
+    own = course.settings
+    rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
+    return {
+        "title": own.title,
+        "first": stages[0].id,
+        "last": stages[-1].id,
+        "conventions": CONVENTIONS if (course.root / "stages" / "README.md").is_file() else "",
+        "pages": f"{', '.join(f'[{page}]({page})' for page in own.pages)} say more.\n\n" if own.pages else "",
+        "explore": EXPLORE if own.drawings is not None else "",
+        "stages": "\n".join(rows),
+        "hidden": _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip(),
+        "version": f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
+    }
+
+
+def _own(course: Course) -> dict[str, Any]:
+    """Return what the course's own pyproject.toml says of its project; nothing where it does not."""
+    values = read_toml(course.root / PROJECT, PROJECT) if (course.root / PROJECT).is_file() else {}
+    project = values.get("project", {})
+    return project if isinstance(project, dict) else {}
+
+
+def _project(course: Course, own: dict[str, Any], values: dict[str, Any]) -> str:
+    """Return the copy's pyproject.toml: the course's name, and the grader, whose values these are, from its wheel."""
+    project = values["project"]
+    package = project["name"]
+    is_graders = own.get("name") == package  # then its requirements are those of the grader, which the wheel names
+    grader = re.compile(rf"{re.escape(package)}(?![\w-])")
+    others = [] if is_graders else [each for each in own.get("dependencies", ()) if not grader.match(each)]
+    newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
+    extras = sorted(project.get("optional-dependencies", {}))
+    return _filled(
+        "copy/project.toml",
+        name=json.dumps(f"{package}-course" if is_graders else own.get("name") or "course"),
+        description=json.dumps(own.get("description") or course.settings.title),
+        license=f"license = {json.dumps(course.settings.license)}\n" if course.settings.license else "",
+        python=json.dumps(project["requires-python"]),
+        dependencies=json.dumps([package, *sorted(others)]),
+        extras="\n".join(f"{name} = {json.dumps([f'{package}[{name}]'])}" for name in extras),
+        newest=f"exclude-newer = {json.dumps(newest)} # newer packages were not tried\n" if newest else "",
+        source=source_of(package),
+        settings=_settings(course.settings),
+    )
+
+
+def _settings(own: Settings) -> str:
+    """Return what a copy keeps of the course's own table; the demonstration holds answers."""
+    kept = {
+        "title": own.title,
+        "license": own.license or None,
+        "packages": own.packages,
+        "hidden": own.hidden,
+        "drawings": own.drawings,
+        "passes": own.passes if own.passes != Settings.passes else None,
+    }
+    return "\n".join(f"{key} = {json.dumps(value)}" for key, value in kept.items() if value is not None)
+
+
+def _workflows(folder: Path) -> dict[str, str]:
+    """Return what goes below .github; there may be nothing."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix in (".yml", ".yaml", ".md"))
+    return {f".github/{path.relative_to(folder).as_posix()}": _text(path) for path in paths}
+
+
+def _index(course: Course, stages: tuple[Stage, ...]) -> dict[str, str]:
+    """Return the page of all stages, where the course has one, without the rows of those that are not released."""
+    index = course.root / "stages" / "README.md"
+    links = [f"]({stage.name}/" for stage in course.stages if stage not in stages]
+    lines = _text(index).splitlines(True) if index.is_file() else []
+    kept = [line for line in lines if not (line.startswith("|") and any(link in line for link in links))]
+    return {"stages/README.md": "".join(kept)} if index.is_file() else {}
+
+
+def _filled(template: str, **words: str) -> str:
+    return Template(_text(TEMPLATES / template)).substitute(words)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error

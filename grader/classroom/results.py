@@ -1,4 +1,4 @@
-"""What a grading job left, read by a job that does not trust it: names are the course's, the rest is held to a form.
+"""Reads what a grading job left, in a job that does not trust it: names are the course's, the rest is held to a form.
 
 A verdict is a file that a program wrote beside a student's code. Of it only statuses, counts, the seed, the isolation
 and a digest are taken, each in its own form, so that nothing a student wrote can get any further.
@@ -93,10 +93,14 @@ def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
         return Result(stage, why=f"the grading job left no verdict that can be read: {malformed}")
 
 
+def ungraded(results: Sequence[Result]) -> list[str]:
+    """Return the stages that were not graded, each with why; what waits for an earlier one is none of them."""
+    return [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
+
+
 def expect_graded(results: Sequence[Result]) -> None:
     """Raise GraderFault unless each stage was graded, or waits for an earlier one."""
-    lacking = [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
-    if lacking:
+    if lacking := ungraded(results):
         raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
 
 

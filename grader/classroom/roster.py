@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.publish import Commit
 from grader.classroom.pull import expect_repository, expect_revision
 from grader.errors import UsageError
 from grader.report.escape import one_line
@@ -39,11 +38,6 @@ class Student:
     name: str
     repository: str
     revision: str
-
-    @property
-    def commit(self) -> Commit:
-        """Where the results belong."""
-        return Commit(self.repository, self.revision)
 
 
 def read_csv(path: Path) -> tuple[Student, ...]:

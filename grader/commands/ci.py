@@ -14,7 +14,7 @@ from grader.atomic import write_atomically
 from grader.errors import GraderFault, UsageError
 
 if TYPE_CHECKING:
-    from grader.classroom.gathered import Graded
+    from grader.classroom.publish import StudentResults
     from grader.course.stage import Stage
 
 app = typer.Typer(
@@ -120,7 +120,8 @@ def publish(
     and the roster. PUBLISH_TOKEN in the environment, if set, needs the right to write commit statuses and no other.
     What waits for an earlier stage is pending. Exit code 4 if a stage was not graded.
     """
-    from grader.classroom import gathered, roster
+    from grader.classroom import publish as publishing
+    from grader.classroom import roster
     from grader.classroom.results import read
 
     if bool(students) == bool(repository or revision):
@@ -131,23 +132,22 @@ def publish(
     tiers, asked = _at_least(least), [stage for _, stage in _stages(stages)]
     if students:
         group = roster.group(whose, [stage.id for stage in asked])
-        found = gathered.gather(folder, whose, asked, tiers, group)
+        found = publishing.gather(folder, whose, asked, tiers, group)
     else:
         alone = tuple(read(folder / f"verdict-{stage.id}", stage, tiers) for stage in asked)
-        found = (gathered.Graded(whose[0], alone),)
+        found = (publishing.StudentResults(whose[0], alone),)
     if receipts is not None and signing_key is not None:
         _sign(found, receipts, signing_key, by_student=bool(students))
     if results is not None:
-        _put(results, gathered.results_csv(found))
+        _put(results, publishing.results_csv(found))
     _tell(found)
-    gathered.expect_all_graded(found)
+    publishing.expect_all_graded(found)
 
 
-def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: bool) -> None:
+def _sign(found: tuple[StudentResults, ...], folder: Path, key_file: Path, by_student: bool) -> None:
     """Write the receipt of each stage that was graded; those of a class into a folder for each student."""
     from grader.classroom.publish import receipt
-    from grader.classroom.receipt import signed
-    from grader.classroom.signing import read_signing_key
+    from grader.classroom.receipt import read_signing_key, signed
     from grader.course.provenance import provenance_of
     from grader.progress.workspace import open_workspace
 
@@ -157,7 +157,7 @@ def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: b
     for each in found:
         place = folder / each.student.name if by_student else folder
         for result in (result for result in each.results if not result.why):
-            text = signed(receipt(result, each.student.commit, course, now), key)
+            text = signed(receipt(result, each.student, course, now), key)
             _put(place / f"{result.stage.id}.receipt.json", text)
 
 
@@ -166,10 +166,9 @@ def _put(path: Path, text: str) -> None:
     write_atomically(path, text, GraderFault, follow=False, parents=True)
 
 
-def _tell(found: tuple[Graded, ...]) -> None:
+def _tell(found: tuple[StudentResults, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
-    from grader.classroom.gathered import class_summary, post_all
-    from grader.classroom.publish import TOKEN, status
+    from grader.classroom.publish import TOKEN, class_summary, post_all, status
     from grader.commands.publishing import SUMMARY
     from grader.report.terminal.screen import say
 

@@ -53,7 +53,7 @@ def signing(receipt: Path | None, key: Path | None, only: str | None, every: boo
     if only is not None or every:
         what = "--only grades one row" if only is not None else "--all grades several stages"
         raise UsageError(f"a receipt is for one whole stage, and {what}", "Grade stage by stage.")
-    from grader.classroom.signing import read_signing_key
+    from grader.classroom.receipt import read_signing_key
 
     found = read_signing_key(key)
     expect_writable(receipt)
@@ -154,7 +154,7 @@ def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the keys go; existing files are kept.")],
 ) -> None:
     """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
-    from grader.classroom.signing import new_signing_key
+    from grader.classroom.receipt import new_signing_key
     from grader.course.bundle import new_key, write_private
     from grader.report.terminal.screen import say, write
 
@@ -202,8 +202,7 @@ def verify(
 
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """
-    from grader.classroom.receipt import InvalidReceiptError
-    from grader.classroom.signing import read_public_key
+    from grader.classroom.receipt import InvalidReceiptError, read_public_key
     from grader.report.terminal.screen import say, write
 
     key = read_public_key(public_key)

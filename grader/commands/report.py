@@ -87,7 +87,7 @@ def _target(output: Path | None, open_it: bool, as_json: bool) -> Path | None:
 
 
 def _key(path: Path | None) -> Ed25519PrivateKey | None:
-    from grader.classroom.signing import read_signing_key
+    from grader.classroom.receipt import read_signing_key
 
     return read_signing_key(path) if path is not None else None
 

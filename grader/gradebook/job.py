@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from grader import __version__
 from grader.course.provenance import Provenance
 from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderError, GraderFault, StageWaits
-from grader.gradebook.pool.crowding import Crowding
 from grader.gradebook.records import Attempt, Key
 from grader.judging.grading import Grader, Options
 from grader.progress.workspace import waiting
@@ -31,6 +32,11 @@ DIGEST = 12  # characters of a stage's digest in a course version
 CROWDED = 1.5  # processes that share a core, from which a stage's time by the clock says little
 MOST_PATIENCE = 8.0  # times a stage's seconds
 SPARE = 1.5  # of patience: who shares a core is not served in turn
+_course: list[tuple[Course, Provenance]] = []  # of this process
+_warm: dict[str, Grader] = {}
+_versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
+EVERY_SECONDS = 0.25
+RUNNING = Path("/proc/loadavg")
 
 
 @dataclass(frozen=True)
@@ -95,11 +101,6 @@ def _document(stage: Stage, verdict: Verdict, feedback: Feedback, made: Provenan
     return verdict_document(replace(told, run=replace(told.run, provenance=provenance)))
 
 
-_course: list[tuple[Course, Provenance]] = []  # of this process
-_warm: dict[str, Grader] = {}
-_versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
-
-
 def prepare(course: Course, made: Provenance) -> None:
     """Tell this process the course that it grades, and what results are made with."""
     _course[:] = [(course, made)]
@@ -141,17 +142,13 @@ def faults(verdict: Verdict) -> Iterator[str]:
 
 def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:
     """Grade; where the stage's time was used up on a machine that was crowded, once more with as much longer."""
-    with Crowding() as crowd:
+    with LoadMonitor() as crowd:
         verdict = grader.grade(snapshot, options)
-    if crowd.of_a_core < CROWDED or not _used_up(verdict, grader.stage):
+    is_cut = any(row.status == "timed_out" for row in verdict.criteria) or verdict.problem is not None
+    if crowd.of_a_core < CROWDED or not is_cut or verdict.run.duration_s < grader.stage.limits.stage_seconds:
         return verdict
     patience = min(SPARE * crowd.of_a_core, MOST_PATIENCE)
     return grader.grade(snapshot, replace(options, patience=patience))
-
-
-def _used_up(verdict: Verdict, stage: Stage) -> bool:
-    is_cut = any(row.status == "timed_out" for row in verdict.criteria) or verdict.problem is not None
-    return is_cut and verdict.run.duration_s >= stage.limits.stage_seconds
 
 
 def _grader(course: Course, stage: Stage) -> Grader:
@@ -159,3 +156,40 @@ def _grader(course: Course, stage: Stage) -> Grader:
     for name in [name for name in _warm if name != stage.id]:
         _warm.pop(name).close()
     return _warm.setdefault(stage.id, Grader(course, stage, warm=True))
+
+
+def running(path: Path = RUNNING) -> int | None:
+    """Return how many processes and threads of the machine compute or wait for a core; None where it does not tell."""
+    try:
+        return int(path.read_text(encoding="ascii").split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+class LoadMonitor:
+    """Looks at the machine as long as its block lasts."""
+
+    def __init__(self, path: Path = RUNNING, cores: int | None = None) -> None:
+        self._path = path
+        self._cores = cores or os.cpu_count() or 1
+        self._seen: list[int] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def of_a_core(self) -> float:
+        """How many processes shared a core, on average; 1 where each had one of its own, or where nothing tells."""
+        return max(1.0, sum(self._seen) / len(self._seen) / self._cores) if self._seen else 1.0
+
+    def _look(self) -> None:
+        while not self._over.wait(EVERY_SECONDS):
+            if (now := running(self._path)) is not None:
+                self._seen.append(now)

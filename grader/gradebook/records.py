@@ -1,4 +1,4 @@
-"""What a gradebook holds: frozen records of what was handed in, what came of it, and what it is worth."""
+"""Frozen records of a gradebook: what was handed in, what came of it, and what it is worth."""
 
 from __future__ import annotations
 
@@ -99,6 +99,11 @@ class Member:
     gradescope_id: str = ""
     submission: str = ""
     submitted: datetime | None = None
+
+    @property
+    def identity(self) -> str:
+        """The number that a learning platform gives."""
+        return self.canvas_id or self.moodle_id or self.gradescope_id
 
 
 @dataclass(frozen=True)

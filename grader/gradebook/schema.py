@@ -63,6 +63,30 @@ _RESULT = (
     "'seed', {0}.seed, 'isolation', {0}.isolation, 'passed', json_extract({0}.verdict, '$.passed'))"
 )
 NOW = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+# The secret from which older graders derived seeds: each result has its own, and each run draws new ones.
+_WITHOUT_SECRET = ("DROP TABLE facts",)
+# Which tests make a criterion of a stage pass, as class.toml said in the last run that graded.
+_PASSES = ("CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL)",)
+# Texts are deflated: `document` holds a verdict, of which `verdict` then says only whether it passes. Results of older
+# graders have their verdicts in `verdict` and no document, and their modules stay as they are.
+_DEFLATED = (
+    "ALTER TABLE results ADD COLUMN document BLOB",
+    "ALTER TABLE sources ADD COLUMN is_deflated INTEGER NOT NULL DEFAULT 0",
+)
+# What results were explained with a second time: pools of texts that passed, by their digests, and the documents with
+# the causes that this added; none where it added nothing.
+_POOLS = (
+    "CREATE TABLE pools (digest TEXT PRIMARY KEY, texts TEXT NOT NULL CHECK (json_valid(texts)))",
+    "CREATE TABLE explained (result INTEGER PRIMARY KEY REFERENCES results (number), "
+    "pool TEXT NOT NULL REFERENCES pools (digest), document BLOB)",
+    *(
+        f"CREATE TRIGGER explained_{event.lower()} BEFORE {event} ON explained BEGIN "
+        "SELECT RAISE(ABORT, 'what explains a result is never changed'); END"
+        for event in ("UPDATE", "DELETE")
+    ),
+)
+# Who is in the class, as the last roster says: for exports, which need the numbers of the platforms.
+_ROSTER = ("CREATE TABLE roster (student TEXT PRIMARY KEY, member TEXT NOT NULL CHECK (json_valid(member)))",)
 
 
 def _kept(table: str, what: str, document: str, at: str, why: str) -> list[str]:
@@ -108,10 +132,6 @@ def _first() -> tuple[str, ...]:
     )
 
 
-# The secret from which older graders derived seeds: each result has its own, and each run draws new ones.
-_WITHOUT_SECRET = ("DROP TABLE facts",)
-
-
 def _waiting() -> tuple[str, ...]:
     """Return the step that adds what waits for earlier stages; the history keeps when it began to, and why."""
     table = (
@@ -121,33 +141,6 @@ def _waiting() -> tuple[str, ...]:
     document = "json_object('digest', {0}.digest, 'for', json_extract({0}.verdict, '$.waits_for'))"
     why = "coalesce(json_extract(NEW.verdict, '$.problem.message'), '')"
     return table, *_kept("waiting", "waits", document, "NEW.at", why)[:2]
-
-
-# Which tests make a criterion of a stage pass, as class.toml said in the last run that graded.
-_PASSES = ("CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL)",)
-
-# Texts are deflated: `document` holds a verdict, of which `verdict` then says only whether it passes. Results of older
-# graders have their verdicts in `verdict` and no document, and their modules stay as they are.
-_DEFLATED = (
-    "ALTER TABLE results ADD COLUMN document BLOB",
-    "ALTER TABLE sources ADD COLUMN is_deflated INTEGER NOT NULL DEFAULT 0",
-)
-
-# What results were explained with a second time: pools of texts that passed, by their digests, and the documents with
-# the causes that this added; none where it added nothing.
-_POOLS = (
-    "CREATE TABLE pools (digest TEXT PRIMARY KEY, texts TEXT NOT NULL CHECK (json_valid(texts)))",
-    "CREATE TABLE explained (result INTEGER PRIMARY KEY REFERENCES results (number), "
-    "pool TEXT NOT NULL REFERENCES pools (digest), document BLOB)",
-    *(
-        f"CREATE TRIGGER explained_{event.lower()} BEFORE {event} ON explained BEGIN "
-        "SELECT RAISE(ABORT, 'what explains a result is never changed'); END"
-        for event in ("UPDATE", "DELETE")
-    ),
-)
-
-# Who is in the class, as the last roster says: for exports, which need the numbers of the platforms.
-_ROSTER = ("CREATE TABLE roster (student TEXT PRIMARY KEY, member TEXT NOT NULL CHECK (json_valid(member)))",)
 
 
 STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER)

@@ -1,4 +1,4 @@
-"""A gradebook on disk: results, marks, overrides and their history, in one SQLite file (`database.py`).
+"""A gradebook on disk: results, marks, overrides and their history, in one SQLite file (`schema.py` has its tables).
 
 All times are kept in UTC, and verdicts and modules deflated. Methods that change something belong into a block of
 `changing()`.
@@ -6,19 +6,36 @@ All times are kept in UTC, and verdicts and modules deflated. Methods that chang
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, astuple
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from grader.criterion import PASSES, Passes
-from grader.gradebook.database import Database
-from grader.gradebook.pooled import digest_of
+from grader.errors import GradebookError
 from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Member, Override, Result, Waiting
+from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
 
+FILE = "gradebook.sqlite"
+BUSY_SECONDS = 15.0
+MAKES_ONE = "`grader class grade SUBMISSIONS --stage STAGE --out DIR` makes one."
+_ADVICE = {
+    sqlite3.SQLITE_BUSY: "Another program holds it; close that program, and run the command again.",
+    sqlite3.SQLITE_FULL: "The disk is full. All results so far are kept: free some space, and run the command again.",
+    sqlite3.SQLITE_READONLY: "It, or its folder, is read-only: change that, or name another folder with --out.",
+    sqlite3.SQLITE_CANTOPEN: "Its folder has to be writable: SQLite keeps two more files beside it.",
+    sqlite3.SQLITE_NOTADB: "Name another folder with --out, or put a copy of the gradebook there.",
+    sqlite3.SQLITE_CORRUPT: "Put a copy of it back; `sqlite3 FILE .recover` saves what can be read.",
+    sqlite3.SQLITE_IOERR: "The disk may be full, or fail. What was recorded before is kept.",
+}
 _KEY = "student, stage, digest, course, seed, isolation"
 _WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker, document'
 _MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
@@ -27,10 +44,103 @@ _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
 _ATTEMPT_SIZE = _ATTEMPT.count(",") + 1
 
 
-class Gradebook(Database):
+class Gradebook:
     """The results, marks and history of a class; used as a context manager."""
 
-    _passes: Mapping[str, Passes] | None = None
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._passes: Mapping[str, Passes] | None = None
+
+    @classmethod
+    def open(cls, folder: Path, create: bool = False) -> Self:
+        """Open the gradebook in a folder, and bring it up to date; create makes both where they are missing.
+
+        One that cannot be written to, as on a disk that is mounted read-only, can still be read.
+        """
+        path = folder / FILE
+        if not create and not path.is_file():
+            raise GradebookError(f"{folder} holds no gradebook: expected {FILE} in it", MAKES_ONE)
+        if create:
+            _make(path)
+        can_write = create or (os.access(path, os.W_OK) and os.access(folder, os.W_OK))
+        with _told(path):
+            name = path if can_write else _to_read(path)
+            connection = sqlite3.connect(
+                name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=not can_write
+            )
+        book = cls(path, connection)
+        try:
+            book._expect_gradebook(create)
+            with _told(path):
+                connection.execute("PRAGMA foreign_keys = ON")
+                if can_write:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = FULL")
+            book._migrate(can_write)
+        except BaseException:
+            connection.close()
+            raise
+        return book
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Make all changes in the block, or none of them."""
+        with _told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with suppress(sqlite3.Error):  # some failures have rolled it back already
+                    self._connection.execute("ROLLBACK")
+                raise
+            try:
+                self._connection.execute("COMMIT")
+            except sqlite3.Error:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _run(self, statement: str, values: Iterable[object] = ()) -> list[Any]:
+        with _told(self.path):
+            return self._connection.execute(statement, tuple(values)).fetchall()
+
+    def _expect_gradebook(self, may_be_empty: bool) -> None:
+        """Raise GradebookError for a file that is empty, or a database of something else."""
+        at_once = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+        version, tables = self._run(at_once)[0]
+        if version == 0 and (tables or not may_be_empty):
+            what = "is a database of something else" if tables else "is empty"
+            raise GradebookError(f"{self.path} {what}: expected a gradebook", MAKES_ONE)
+
+    def _migrate(self, can_write: bool) -> None:
+        version = self._version()
+        if version == len(STEPS):
+            return
+        if version < len(STEPS) and not can_write:
+            what = (
+                f"{self.path} has version {version}, and cannot be brought up to version {len(STEPS)}: it is read-only"
+            )
+            raise GradebookError(what, "Copy it into a folder of yours, and name that.")
+        with self.changing():
+            version = self._version()  # another process may have been faster
+            if version > len(STEPS):
+                what = f"{self.path} has version {version}, and this grader knows versions up to {len(STEPS)}"
+                raise GradebookError(what, "Use the grader that wrote it, or a newer one.")
+            for step in STEPS[version:]:
+                for statement in step:
+                    self._run(statement)
+            self._run(f"PRAGMA user_version = {len(STEPS)}")
+
+    def _version(self) -> int:
+        return int(self._run("PRAGMA user_version")[0][0])
 
     def decide_by(self, passes: Mapping[str, Passes]) -> None:
         """Let results be decided, as long as the gradebook is open, by these tests; passes is by stage."""
@@ -53,13 +163,8 @@ class Gradebook(Database):
     def keep_roster(self, members: Iterable[Member]) -> None:
         """Keep who is in the class, instead of what an earlier roster said of the same students."""
         for member in members:
-            known = asdict(replace(member, submission="", submitted=None))
-            del known["submission"], known["submitted"]
-            text = json.dumps(known)
-            self._run(
-                "INSERT INTO roster VALUES (?, ?) ON CONFLICT (student) DO UPDATE SET member = excluded.member",
-                (member.student, text),
-            )
+            known = {name: value for name, value in asdict(member).items() if name not in ("submission", "submitted")}
+            self._run("INSERT OR REPLACE INTO roster VALUES (?, ?)", (member.student, json.dumps(known)))
 
     def roster(self) -> tuple[Member, ...]:
         """Return who is in the class, as far as a roster was ever given."""
@@ -175,7 +280,7 @@ class Gradebook(Database):
 
     def results(self) -> tuple[Result, ...]:
         """Return all results, in the order in which they came."""
-        return tuple(self.result(row[0]) for row in self._run("SELECT number FROM results ORDER BY number"))
+        return tuple(map(self._result, self._run(f"SELECT {_explained()} FROM results ORDER BY number")))
 
     def count_for(self, student: str, stage: str, digest: str, result: int) -> None:
         """Let a result count for what was handed in."""
@@ -228,12 +333,11 @@ class Gradebook(Database):
 
     def keep_override(self, override: Override) -> None:
         """Replace the points that a person gave for a student's stage; the same again, by the same person, is none."""
-        if any(replace(each, at=override.at) == override for each in self.overrides()):
-            return
         changed = _excluded(_OVERRIDE.split(", ")[2:])
         self._run(
             f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?) "
-            f"ON CONFLICT (student, stage) DO UPDATE SET {changed}",
+            f"ON CONFLICT (student, stage) DO UPDATE SET {changed} WHERE (overrides.points, overrides.reason, "
+            "overrides.by) <> (excluded.points, excluded.reason, excluded.by)",
             (*_cell(override), override.points, override.reason, override.by, _text(override.at)),
         )
 
@@ -259,9 +363,23 @@ class Gradebook(Database):
         """Return every change, the first one first."""
         rows = self._run("SELECT number, at, what, student, stage, before, after, why FROM history ORDER BY number")
         return tuple(
-            Change(row[0], _plain_time(row[1]), row[2], row[3], row[4], _document(row[5]), _document(row[6]), row[7])
-            for row in rows
+            Change(
+                number,
+                datetime.fromisoformat(at).isoformat(),
+                what,
+                student,
+                stage,
+                _document(old),
+                _document(new),
+                why,
+            )  # SQLite's own times end in Z
+            for number, at, what, student, stage, old, new, why in rows
         )
+
+
+def digest_of(pool: Sequence[str]) -> str:
+    """Return the digest of a pool, given as the digests of its texts."""
+    return hashlib.sha256(json.dumps(list(pool)).encode()).hexdigest()
 
 
 def _excluded(names: Iterable[str]) -> str:
@@ -297,14 +415,35 @@ def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _plain_time(text: str) -> str:
-    """Return a time of the history in the one form: SQLite's own ends in Z."""
-    return datetime.fromisoformat(text).isoformat()
-
-
 def _time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
 def _document(text: str | None) -> dict[str, Any] | None:
     return None if text is None else dict(json.loads(text))
+
+
+def _make(path: Path) -> None:
+    """Make the file and its folder where they are missing; GradebookError where that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(0o600)  # it holds students' work; SQLite gives the files beside it the same rights
+    except OSError as error:
+        what = f"{path} cannot be {'written' if path.exists() else 'made'}: {error.strerror}"
+        raise GradebookError(what, "Name another folder with --out.") from error
+
+
+def _to_read(path: Path) -> str:
+    """Return the name of a database that can only be read; without a log beside it nobody writes to it."""
+    still = "" if path.with_name(f"{FILE}-wal").exists() else "&immutable=1"
+    return f"{path.resolve().as_uri()}?mode=ro{still}"
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ones that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes keep the plain one in their last byte
+        raise GradebookError(f"{path} cannot be used: {error}", _ADVICE.get(code)) from error

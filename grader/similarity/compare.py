@@ -1,25 +1,32 @@
-"""A class compared: which pairs of submissions share much that few others have, found without looking at every pair.
+"""Compares a class: finds which pairs of submissions share much that few others have, without looking at every pair.
 
 What everybody was given counts nothing, nor does what the course's own solutions hold, nor what more than a quarter of
 the class wrote; of the rest the rarer counts more: the logarithm of 1 + how seldom it is. Texts that are alike as a
-whole count as one author here (`rings.py`): what copies share is no usual code, however many they are. The share of a
+whole count as one author here: what copies share is no usual code, however many they are. The share of a
 pair is the weight of what both have, relative to all that the smaller of the two has. A submission that is one of the
-course's own solutions (`own.py`) is named as such.
+course's own solutions is named as such.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import combinations
+from pathlib import Path
 
-from grader.similarity.fingerprints import fingerprints, runs
-from grader.similarity.own import copied, least_shares
-from grader.similarity.rings import rings
-from grader.similarity.tokens import Tokens, decoded, tokens
+from grader.course.stage import Stage
+from grader.errors import UsageError
+from grader.gradebook.intake import Taken, taken
+from grader.gradebook.submissions import Arrival
+from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
 
+MOST_SUBMISSIONS = 2000
+_EXAMPLE = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.22), and disguised copies more (0.75)
 MOST_PAIRS = 100  # that anyone looks at
 LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
@@ -28,6 +35,11 @@ OWN = 0.25  # where less than that of a text is not usual, there is little to co
 MANY_IDLE = 10  # statements and expressions that do nothing: this course's own and outside solutions hold 3 at most
 SAME_LINES = 0.95  # of both sides: nearly word for word
 FEW, SMALL = 4, 6  # so many may share something in any class, and in one of at least twice as many
+ALIKE = 0.6  # of the smaller of two texts: solutions written apart share less (0.34), disguised copies more (0.72)
+LEAST_ALIKE = 24  # fingerprints, about fifty lines: of a shorter text it may be chance
+COPIED = 0.6  # of the course's own solution, from which it is copied; the shares are those of ALIKE
+LEAST_COPIED = 48  # fingerprints in common, about 170 tokens or twenty lines: less may be chance
+MOST_PASSAGES = 40  # of a pair
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ def compared(
     for place, each in enumerate(texts):
         for value in each.prints.keys() - base:
             having[value].append(place)
-    weights = _weights(having, rings([each.prints.keys() for each in texts]))
+    weights = _weights(having, near_duplicates([each.prints.keys() for each in texts]))
     wholes = [sum(weights.get(value, 0.0) for value in each.prints) for each in texts]
     shared: dict[tuple[int, int], float] = defaultdict(float)
     counts: dict[tuple[int, int], int] = defaultdict(int)
@@ -137,29 +149,155 @@ def compared(
     return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual), copies, bool(own))
 
 
+def share(one: Set[int], other: Set[int]) -> float:
+    """Return how much of the smaller of two sets the other one holds."""
+    return len(one & other) / max(min(len(one), len(other)), 1)
+
+
+def near_duplicates(prints: Sequence[Set[int]]) -> list[int]:
+    """Return, for the fingerprints of each text, the place of the first text that it is like: its own if of none.
+
+    Each is held against the first text of every group: n texts in m groups cost n × m comparisons, not n².
+
+    Example:
+        >>> same = set(range(30))
+        >>> near_duplicates([same, {99}, same | {31}])
+        [0, 1, 0]
+    """
+    firsts: dict[int, Set[int]] = {}
+    found: list[int] = []
+    for place, mine in enumerate(prints):
+        like = (
+            first
+            for first, other in firsts.items()
+            if min(len(mine), len(other)) >= LEAST_ALIKE and share(mine, other) >= ALIKE
+        )
+        found.append(next(like, place))
+        if found[-1] == place:
+            firsts[place] = mine
+    return found
+
+
 def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
-    """Return the submissions that are one of the course's own solutions, each with the solution."""
+    """Return the submissions that are one of the course's own solutions, each with the solution.
+
+    In a stage that leaves so little choice that the course's own solutions are alike, only what is far more alike than
+    they are is a copy.
+    """
     solutions = [each.prints.keys() for each in own]
-    least = least_shares(solutions)
+    least = [
+        max(COPIED, (1 + max((share(mine, other) for other in solutions if other is not mine), default=0)) / 2)
+        for mine in solutions
+    ]
     found = []
     for each in texts:
-        place = copied(each.prints.keys(), solutions, least)
-        if place is not None:
-            source = own[place]
+        mine = each.prints.keys()
+        shares = [share(mine, other) if len(mine & other) >= LEAST_COPIED else 0.0 for other in solutions]
+        alike = [place for place, value in enumerate(shares) if value >= least[place]]
+        if alike:
+            source = own[max(alike, key=lambda place: shares[place])]
             common = tuple(value for value in each.prints if value in source.prints)
-            of_left, of_right = len(common) / len(each.prints), len(common) / len(source.prints)
-            found.append(Pair(each, source, of_left, of_right, common))
+            found.append(Pair(each, source, len(common) / len(mine), len(common) / len(source.prints), common))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.left.name)))
 
 
-def _weights(having: Mapping[int, Sequence[int]], ring: Sequence[int]) -> dict[int, float]:
-    """Return what each fingerprint counts; the usual ones are left out. ring gives the author of each place."""
-    count = len(set(ring))
+def _weights(having: Mapping[int, Sequence[int]], author: Sequence[int]) -> dict[int, float]:
+    """Return what each fingerprint counts; the usual ones are left out. author is of each place."""
+    count = len(set(author))
     most = max(FEW, int(USUAL * count), min(SMALL, count // 2))
-    authors = {value: len({ring[place] for place in places}) for value, places in having.items()}
+    authors = {value: len({author[place] for place in places}) for value, places in having.items()}
     return {value: math.log1p(count / max(times, 2)) for value, times in authors.items() if times <= most}
 
 
 def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> Pair:
     common = tuple(value for value in left.prints if value in right.prints and value in weights)
     return Pair(left, right, of_left, of_right, common)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """So many tokens that are equal, and the first and last line of them on each side (from 1, inclusive)."""
+
+    tokens: int
+    left: tuple[int, int]
+    right: tuple[int, int]
+
+
+def passages(pair: Pair) -> tuple[Passage, ...]:
+    """Return the passages of a pair in the order of the left side; of those that overlap the longest counts."""
+    taken_left, taken_right = [False] * len(pair.left.tokens.kinds), [False] * len(pair.right.tokens.kinds)
+    found: list[tuple[int, int, int]] = []
+    for length, a, b in sorted(_runs(pair), key=lambda run: (-run[0], run[1], run[2])):
+        while length and (taken_left[a] or taken_right[b]):
+            length, a, b = length - 1, a + 1, b + 1
+        free = 0
+        while free < length and not (taken_left[a + free] or taken_right[b + free]):
+            free += 1
+        if free >= K and len(found) < MOST_PASSAGES:
+            found.append((free, a, b))
+            taken_left[a : a + free] = taken_right[b : b + free] = [True] * free
+    return tuple(
+        Passage(length, _lines(pair.left, a, length), _lines(pair.right, b, length))
+        for length, a, b in sorted(found, key=lambda run: run[1])
+    )
+
+
+def _runs(pair: Pair) -> list[tuple[int, int, int]]:
+    """Return runs of equal tokens around the fingerprints that both sides have: length, and where they begin."""
+    left, right = pair.left.tokens.kinds, pair.right.tokens.kinds
+    done: dict[int, int] = defaultdict(int)  # by the distance of both sides, as far as has been looked
+    found: list[tuple[int, int, int]] = []
+    seeds = sorted((a, b) for value in pair.common for a in pair.left.prints[value] for b in pair.right.prints[value])
+    for a, b in seeds:
+        if a < done[a - b]:
+            continue
+        start, end = 0, 0
+        while a + start > 0 and b + start > 0 and left[a + start - 1] == right[b + start - 1]:
+            start -= 1
+        while a + end < len(left) and b + end < len(right) and left[a + end] == right[b + end]:
+            end += 1
+        done[a - b] = a + max(end, 1)
+        if end - start >= K:
+            found.append((end - start, a + start, b + start))
+    return found
+
+
+def _lines(text: Text, start: int, length: int) -> tuple[int, int]:
+    return text.tokens.lines[start], text.tokens.lines[start + length - 1]
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """Whose module it is, and its bytes; why says what is in the way where there are none."""
+
+    student: str
+    source: bytes = b""
+    why: str = ""
+
+
+def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[HandedIn, ...]:
+    """Return what each student handed in last for a stage, in the order of their names; UsageError for too many.
+
+    A module that cannot be taken is told as why, and costs the others nothing.
+    """
+    if len(arrivals) > MOST_SUBMISSIONS:
+        raise UsageError(f"there are {len(arrivals)} submissions", f"Expected at most {MOST_SUBMISSIONS}.")
+    return tuple(_last(arrival.student, list(taken(arrival, stage, root, True))) for arrival in arrivals)
+
+
+def examples(stage: Stage) -> list[str]:
+    """Return the code that the README of a stage shows to everybody."""
+    with suppress(OSError, UnicodeDecodeError):
+        return _EXAMPLE.findall(stage.readme_path.read_text(encoding="utf-8"))
+    return []
+
+
+def _last(student: str, attempts: list[Taken]) -> HandedIn:
+    """Return the last attempt that can be read, since nobody is compared with themselves."""
+    read = [each for each in attempts if each.snapshot is not None]
+    if not read:
+        error = attempts[-1].error
+        return HandedIn(student, why=error.message if error is not None else "nothing was handed in")
+    last = max(read, key=lambda each: each.attempt.submitted or datetime.min.replace(tzinfo=UTC))
+    assert last.snapshot is not None
+    return HandedIn(student, last.snapshot.source)

@@ -1,6 +1,7 @@
-"""Pairs side by side as one HTML file without scripts, which a browser opens from anywhere.
+"""Shows a compared class: as a JSON document (similar.schema.json), and as one HTML file, pairs side by side.
 
-All text of students goes through Jinja2's escaping, after characters that only pretend to be shown are spelt out.
+The page has no scripts, and a browser opens it from anywhere. All text of students goes through Jinja2's escaping,
+after characters that only pretend to be shown are spelt out.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError, installs
+from grader.report.document import dumps
 from grader.report.escape import breakable
 from grader.report.terminal.layout import printable
-from grader.similarity.compare import Comparison, Pair, Text
-from grader.similarity.gather import HandedIn
-from grader.similarity.passages import Passage, passages
+from grader.similarity.compare import Comparison, HandedIn, Pair, Passage, Text, passages
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
 
 TEMPLATE = Path(__file__).with_name("page.html")
 MOST_COPIES = 20  # submissions that are shown beside a solution of the course; all are listed
 MOST_LINES = 120  # of one passage
 MOST_COLUMNS = 400  # of one line
+SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -104,3 +106,38 @@ def _template() -> Template:
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["breakable"] = breakable
     return made.from_string(TEMPLATE.read_text(encoding="utf-8"))
+
+
+def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float) -> str:
+    """Return the document; lacking holds submissions that were not compared."""
+    return dumps(
+        {
+            "schema": SCHEMA,
+            "stage": stage,
+            "compared": len(comparison.texts),
+            "least": least,
+            "own_solutions_known": comparison.own_known,
+            "own_solutions": [
+                {"student": each.left.name, "solution": each.right.name, **_shared(each)} for each in comparison.copies
+            ],
+            "count": comparison.count,
+            "pairs": [{"left": each.left.name, "right": each.right.name, **_shared(each)} for each in comparison.pairs],
+            "usual": list(comparison.usual),
+            "notes": [
+                {"student": each.name, "idle": each.tokens.idle, "notes": list(each.notes)}
+                for each in comparison.texts
+                if each.notes
+            ],
+            "not_compared": [{"student": each.student, "reason": each.why} for each in lacking],
+        }
+    )
+
+
+def _shared(pair: Pair) -> dict[str, Any]:
+    return {
+        "of_left": round(pair.of_left, 4),
+        "of_right": round(pair.of_right, 4),
+        "passages": [
+            {"tokens": each.tokens, "left": list(each.left), "right": list(each.right)} for each in passages(pair)
+        ],
+    }

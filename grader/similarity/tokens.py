@@ -4,6 +4,10 @@ A name becomes `v`, unless it is a keyword, a builtin, or an attribute that the 
 number becomes `n`, a string `s`, and a docstring nothing; so do statements that do nothing, what only wraps an
 expression (`folding.py`), and parentheses that group. Where Python's tokenizer gives up, the rest is read line by
 line with a pattern, so that a copy with a syntax error is still comparable.
+
+Of the row, fingerprints are taken: hashes of runs of K tokens, of which winnowing keeps a few wherever they stand. Two
+rows that share K + WINDOW - 1 tokens in a row share a fingerprint; none is shared for less than K.
+Source: Schleimer, Wilkerson, Aiken, Winnowing: Local Algorithms for Document Fingerprinting (SIGMOD 2003).
 """
 
 from __future__ import annotations
@@ -13,12 +17,12 @@ import io
 import keyword
 import re
 import tokenize
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from grader.similarity.folding import folded
-from grader.similarity.spans import Folded, Place
+from grader.similarity.folding import Folded, Place, folded
 
 MAX_BYTES = 1 << 20
 MAX_LINES = 10_000
@@ -35,6 +39,10 @@ _PIECE = re.compile(
     | (?P<sign>\.{3}|(?:\*\*|//|<<|>>)=?|->|:=|[-+*/@%&|^<>=!]=?|[^\s\w])""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
+K = 12
+WINDOW = 6
+MOST_PLACES = 4  # of one fingerprint in one text that are remembered
+_BASE, _PRIME = 1_000_003, (1 << 61) - 1
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A token: its sort, what it is compared as before names are taken away, and its place (`spans.py`)."""
+    """A token: its sort, what it is compared as before names are taken away, and its place (`folding.py`)."""
 
     sort: str
     text: str
@@ -114,11 +122,11 @@ def _read(lines: Sequence[str]) -> tuple[list[_Piece], str]:
 
 def _without(pieces: Iterable[_Piece], found: Folded) -> list[_Piece]:
     """Return the tokens of what a text does."""
-    gone = found.merged()
+    is_gone = found.looked_up()
     return [
         replace(piece, text=found.swapped.get(piece.place, piece.text))
         for piece in pieces
-        if piece.place in found.swapped or piece.place not in gone
+        if piece.place in found.swapped or not is_gone(piece.place)
     ]
 
 
@@ -217,3 +225,39 @@ def _kind(piece: _Piece, before: str, own: frozenset[str]) -> str:
         return text
     kept = text not in own if before == "." else text in _KEPT
     return text if kept else "v"
+
+
+def runs(kinds: Sequence[str]) -> list[int]:
+    """Return the hash of each run of K tokens, by the place where it begins."""
+    values = [zlib.crc32(kind.encode("utf-8", "replace")) + 1 for kind in kinds]
+    if len(values) < K:
+        return []
+    high = pow(_BASE, K - 1, _PRIME)
+    current = 0
+    for value in values[:K]:
+        current = (current * _BASE + value) % _PRIME
+    found = [current]
+    for gone, value in zip(values, values[K:], strict=False):
+        current = ((current - gone * high) * _BASE + value) % _PRIME
+        found.append(current)
+    return found
+
+
+def fingerprints(kinds: Sequence[str]) -> dict[int, tuple[int, ...]]:
+    """Return the fingerprints of a row of tokens, each with the first places where it stands.
+
+    Of each window of WINDOW runs the smallest hash is kept, of equal ones the last.
+    """
+    hashes = runs(kinds)
+    found: dict[int, tuple[int, ...]] = {}
+    kept = -1
+    for start in range(max(len(hashes) - WINDOW + 1, min(len(hashes), 1))):
+        window = hashes[start : start + WINDOW]
+        least = min(window)
+        place = start + max(at for at, value in enumerate(window) if value == least)
+        if place != kept:
+            kept = place
+            places = found.get(least, ())
+            if len(places) < MOST_PLACES:
+                found[least] = (*places, place)
+    return found

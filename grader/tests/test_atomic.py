@@ -27,8 +27,8 @@ BY_HAND = {
     "capstone/checkpoint.py": "gives a damaged file another name",
     "classroom/release.py": "a new folder, emptied where one of its files fails",
     "doctor/guards.py": "a folder for temporary files",
-    "gradebook/pages/writing.py": "a file or a folder beside its place, moved there once it is whole",
-    "gradebook/pool/bundle.py": "a folder for temporary files",
+    "gradebook/pages.py": "a file or a folder beside its place, moved there once it is whole",
+    "gradebook/cluster.py": "a folder for temporary files",
     "isolation/bubblewrap.py": "a folder for temporary files",
     "isolation/bundle.py": "a folder for temporary files",
     "isolation/leftovers.py": "moves what is to be deleted",
@@ -40,7 +40,7 @@ BY_HAND = {
     "submission/git.py": "a folder for temporary files",
     "worker/confine.py": "a file of the kernel's",
     "worker/kernel.py": "a file of the kernel's",
-    "gradebook/database.py": "an empty file, which SQLite fills",
+    "gradebook/store.py": "an empty file, which SQLite fills",
 }
 _WHOLE = {"write_text", "write_bytes", "touch", "rename", "NamedTemporaryFile", "mkstemp"}
 _WORDS = re.compile(r"\b(write_text|write_bytes|touch|rename|NamedTemporaryFile|mkstemp|shutil|replace|open)\b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, intake, marks, reporting
+from grader.commands.classes import grading, intake, marks
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ for _command in (
     marks.override,
     marks.export,
     marks.history,
-    reporting.report,
+    marks.report,
     similar,
 ):
     app.command()(_command)

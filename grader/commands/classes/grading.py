@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,27 +11,41 @@ import typer
 from grader import shell
 from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
 from grader.commands.classes.marks import write_table
-from grader.commands.classes.options import Accept, Proceed, Rosters, Run, with_run
-from grader.commands.classes.telling import reasons, some, tell_faults, tell_ignored, tell_waiting
-from grader.commands.options import Json
+from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_waiting
+from grader.commands.classes.options import (
+    Accept,
+    Cluster,
+    Folder,
+    Jobs,
+    PolicyFile,
+    Proceed,
+    Rosters,
+    Stages,
+    Submissions,
+    named_stages,
+)
+from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.gradebook.intake.doubts import Alarm
-    from grader.gradebook.intake.survey import Intake
-    from grader.gradebook.regrade import Difference
-    from grader.gradebook.setting import Tally, Told
-    from grader.gradebook.whole import Graded
+    from grader.gradebook.class_run import OnProgress, Tally
+    from grader.gradebook.grade_class import RunOutcome
+    from grader.gradebook.intake import Alarm, Intake
+    from grader.gradebook.marks import Difference
 
 GRADED, SYSTEMATIC, FAULTS = 0, 3, 4
 
 
-@with_run
 def grade(
-    run: Run,
-    submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
-    ],
+    submissions: Submissions,
+    out: Folder,
+    stage: Stages = None,
+    policy: PolicyFile = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    isolation: Isolation = "auto",
+    require_isolation: RequireIsolation = "landlock",
+    key_file: KeyFile = None,
     roster: Rosters = None,
     accept: Accept = False,
     proceed: Proceed = False,
@@ -47,17 +60,15 @@ def grade(
     whatever the marks, and nothing systematic is wrong; 3 one reason concerns more than a tenth of the class; 4 the
     grader failed for some; 130 stopped.
     """
-    from dataclasses import replace
-
     from grader.errors import SystematicFault
-    from grader.gradebook.whole import FrontDesk
-    from grader.gradebook.whole import grade as grade_all
+    from grader.gradebook.class_run import RunOptions
+    from grader.gradebook.grade_class import grade as grade_all
     from grader.report.terminal.words import count
 
-    out = run.wishes.folder
-    wishes = replace(run.wishes, roster=tuple(roster or ()))
+    course, stages = named_stages(stage, key_file)
+    options = RunOptions(out, policy, tuple(roster or ()), isolation, require_isolation, jobs, cluster)
     if dry_run:
-        show_intake(run.course, run.stages, submissions, wishes, accept, as_json)
+        show_intake(course, stages, submissions, options, accept, as_json)
     alarms: list[Alarm] = []
 
     def arrived(intake: Intake) -> None:
@@ -69,7 +80,9 @@ def grade(
 
     try:
         with _progress() as told:
-            done = grade_all(run.course, run.stages, submissions, wishes, told, FrontDesk(accept, proceed, arrived))
+            done = grade_all(
+                course, stages, submissions, options, told, accept=accept, proceed=proceed, arrived=arrived
+            )
     except SystematicFault as fault:
         if not alarms:  # it showed while modules were imported
             _say(f"One reason concerns more than a tenth of the class: {fault.message}.", fault.hint)
@@ -78,7 +91,7 @@ def grade(
     if as_json:
         write_table(out, "json")
     command = f"grader class grade {shell.quoted(str(submissions))} {{}} --out {shell.quoted(str(out))}"
-    _tell(done, as_json, [each.id for each in run.stages], command)
+    _tell(done, as_json, [each.id for each in stages], command)
     if later := [each for each in done.systematic if each not in alarms]:
         tell_alarms(later)
     tell_ignored(done.ignored)
@@ -88,7 +101,7 @@ def grade(
         named = some(list(done.strangers))
         _say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
     if done.outdated:
-        named = " ".join(f"--stage {each.id}" for each in run.stages)
+        named = " ".join(f"--stage {each.id}" for each in stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
         _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
     if any(each.faults for each in done.tallies):
@@ -96,9 +109,15 @@ def grade(
     raise typer.Exit(SYSTEMATIC if done.systematic else GRADED)
 
 
-@with_run
 def regrade(
-    run: Run,
+    out: Folder,
+    stage: Stages = None,
+    policy: PolicyFile = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    isolation: Isolation = "auto",
+    require_isolation: RequireIsolation = "landlock",
+    key_file: KeyFile = None,
     apply: Annotated[bool, typer.Option("--apply", help="Change the marks; without it nothing changes.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "regraded",
 ) -> None:
@@ -108,17 +127,20 @@ def regrade(
     changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some,
     whose marks stay; 130 stopped.
     """
-    from grader.gradebook.whole import regrade as regrade_all
+    from grader.gradebook.class_run import RunOptions
+    from grader.gradebook.regrade import regrade as regrade_all
 
     if not reason.strip():
         raise UsageError("--reason is empty", "Say why the marks change.")
+    course, stages = named_stages(stage, key_file)
+    options = RunOptions(out, policy, (), isolation, require_isolation, jobs, cluster)
     with _progress() as told:
-        done = regrade_all(run.course, run.stages, run.wishes, told, reason if apply else None)
-    _tell_differences(done.differences, apply)
-    for tally in done.tallies:
+        tallies, changes = regrade_all(course, stages, options, told, reason if apply else None)
+    _tell_differences(changes, apply)
+    for tally in tallies:
         if tally.waiting:
             tell_waiting(tally, ["The marks that they have stay as they are."])
-    if failed := [fault for tally in done.tallies for fault in tally.faults]:
+    if failed := [fault for tally in tallies for fault in tally.faults]:
         tell_faults(failed, "their marks stay as they are.")
         raise typer.Exit(FAULTS)
 
@@ -151,7 +173,7 @@ def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[OnProgress]:
     """Show how far a run is; where it is stopped, say what is kept."""
     import sys
     import time
@@ -175,7 +197,7 @@ def _progress() -> Iterator[Told]:
         raise
 
 
-def _tell(done: Graded, quietly: bool, ran: list[str], command: str) -> None:
+def _tell(done: RunOutcome, quietly: bool, ran: list[str], command: str) -> None:
     from grader.report.terminal.screen import write
 
     for tally in done.tallies:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader.commands.classes.options import Accept, Folder, PolicyFile, Rosters, Stages, named_stages
-from grader.commands.classes.telling import some, tell_ignored
+from grader.commands.classes.messages import some, tell_ignored
+from grader.commands.classes.options import Accept, Folder, PolicyFile, Rosters, Stages, Submissions, named_stages
 from grader.commands.options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.course.stage import Course, Stage
-    from grader.gradebook.intake.doubts import Alarm, Reason
-    from grader.gradebook.intake.survey import Intake, Row
+    from grader.gradebook.class_run import RunOptions
+    from grader.gradebook.intake import Alarm, Intake, Row
     from grader.gradebook.records import Member
-    from grader.gradebook.session import Wishes
+    from grader.gradebook.submissions import Reason
 
 IN_ORDER, SYSTEMATIC = 0, 3
 _GAP = 2
@@ -31,9 +31,7 @@ _QUIET: tuple[Reason, ...] = ("note",)
 
 
 def intake(
-    submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
-    ],
+    submissions: Submissions,
     out: Folder,
     stage: Stages = None,
     roster: Rosters = None,
@@ -47,26 +45,25 @@ def intake(
     `grade` does the same first. A roster that is given with --roster is kept as DIR/class.csv, unless there is one.
     Exit codes: 0 nothing systematic is wrong; 3 one reason concerns more than a tenth of the class.
     """
-    from grader.gradebook.session import Wishes
-    from grader.progress.workspace import open_workspace
+    from grader.gradebook.class_run import RunOptions
 
-    course = open_workspace(Path.cwd()).course
-    wishes = Wishes(out, policy, tuple(roster or ()))
-    show_intake(course, named_stages(course, stage), submissions, wishes, accept, as_json, not dry_run)
+    course, stages = named_stages(stage)
+    options = RunOptions(out, policy, tuple(roster or ()))
+    show_intake(course, stages, submissions, options, accept, as_json, not dry_run)
 
 
 def show_intake(
-    course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: Wishes, accept: bool, as_json: bool,
+    course: Course, stages: tuple[Stage, ...], submissions: Path, options: RunOptions, accept: bool, as_json: bool,
     keep: bool = False,
 ) -> NoReturn:  # fmt: skip
     """Print what arrived, keep the roster if asked to, and end the command."""
-    from grader.gradebook.intake.roster import FILE
-    from grader.gradebook.intake.survey import document
-    from grader.gradebook.whole import take_in
+    from grader.gradebook.grade_class import take_in
+    from grader.gradebook.intake import document
+    from grader.gradebook.roster import FILE
     from grader.report.document import dumps
     from grader.report.terminal.screen import write
 
-    _, members, found = take_in(course, stages, submissions, wishes, accept)
+    _, members, found = take_in(course, stages, submissions, options, accept)
     if as_json:
         write(dumps(document(found)))
     else:
@@ -74,8 +71,8 @@ def show_intake(
             tell_table([row for row in found.rows if row.stage == each.id], found.students)
     tell_doubts(found)
     tell_ignored(found.ignored)
-    if keep and members and not (wishes.folder / FILE).exists():
-        _keep(members, wishes.folder / FILE)
+    if keep and members and not (options.folder / FILE).exists():
+        _keep(members, options.folder / FILE)
     if found.alarms:
         tell_alarms(found.alarms)
     raise typer.Exit(SYSTEMATIC if found.alarms else IN_ORDER)
@@ -131,7 +128,7 @@ def tell_alarms(alarms: Sequence[Alarm]) -> None:
 def _keep(members: Sequence[Member], path: Path) -> None:
     """Write a roster as class.csv, so that later commands know it."""
     from grader.atomic import write_new
-    from grader.gradebook.intake.roster import as_csv
+    from grader.gradebook.roster import as_csv
     from grader.report.terminal.screen import say
     from grader.report.terminal.words import count
 
@@ -143,7 +140,7 @@ def _keep(members: Sequence[Member], path: Path) -> None:
 
 
 def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:
-    from grader.gradebook.intake.doubts import REASONS
+    from grader.gradebook.submissions import REASONS
 
     for reason in REASONS:
         cases = [(row, at) for row in found.rows for at, doubt in enumerate(row.doubts) if doubt.reason == reason]

@@ -1,4 +1,4 @@
-"""`grader class override`, `export` and `history`: what is done with marks that are there."""
+"""`grader class override`, `export`, `history` and `report`: what is done with marks that are there."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.options import Folder, OneStage
+from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.gradebook.marks import Entry
     from grader.gradebook.records import Change
     from grader.gradebook.store import Gradebook
-    from grader.gradebook.table import Entry
+
 
 MOST_POINTS = 1e6
 FormName = Annotated[
@@ -59,7 +60,8 @@ def override(
             if not ungraded:
                 _expect_result(book, student, stage_id)
             book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
-        most = _out_of(book, student, stage_id)
+        found = (mark.out_of for mark in book.marks() if (mark.student, mark.stage) == (student, stage_id))
+        most = next(found, None)
     if points is None:
         _say(f"{student} {stage_id}: the automatic points count again.")
         return
@@ -83,9 +85,9 @@ def export(
 def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
     from grader.commands.publishing import expect_writable, put
-    from grader.gradebook.exports.formats import RENDER
+    from grader.gradebook.exports import RENDER
+    from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
-    from grader.gradebook.table import table
     from grader.report.terminal.screen import write
     from grader.report.terminal.words import count
 
@@ -147,14 +149,6 @@ def _stage_id(name: str) -> str:
     return open_workspace(Path.cwd()).course.find(name).id
 
 
-def _out_of(book: Gradebook, student: str, stage: str) -> float | None:
-    """Return how many points a student's stage is worth; None where it was never graded."""
-    from grader.gradebook.table import table
-
-    marks = [each.mark for each in table(book) if (each.student, each.stage) == (student, stage)]
-    return next((mark.out_of for mark in marks if mark is not None), None)
-
-
 def _expect_student(book: Gradebook, student: str, out: Path) -> None:
     known = list(dict.fromkeys(attempt.student for attempt in book.attempts()))
     if student not in known:
@@ -187,3 +181,37 @@ def _say(message: str) -> None:
     from grader.report.terminal.screen import say
 
     say(message)
+
+
+def report(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="PLACE", help="FILE.html for the class alone, or a folder for all pages.")
+    ],
+    gradebook: Annotated[Path, typer.Argument(metavar="[GRADEBOOK]", help="The folder of the gradebook.")] = Path(),
+    stage: Stages = None,
+    policy: PolicyFile = None,
+) -> None:
+    """Write the class's results as HTML pages (extra `class`).
+
+    A folder gets a page for the class and one for each student, which names nobody else and tells of hidden tests what
+    `feedback` in class.toml allows. Pages need no network and run no scripts. An earlier report is replaced.
+    """
+    from datetime import datetime
+
+    from grader.gradebook.class_run import RunOptions, policy_of
+    from grader.gradebook.figures import sheets
+    from grader.gradebook.pages import Pages, expect_free, is_folder, write_report
+    from grader.gradebook.store import Gradebook
+    from grader.progress.workspace import open_workspace
+    from grader.report.terminal.screen import say
+
+    course = open_workspace(Path.cwd()).course
+    wanted = frozenset(course.find(name).id for name in stage) if stage else None
+    rules = policy_of(course, RunOptions(gradebook, policy))
+    pages = Pages(course, rules.feedback, datetime.now(rules.zone))
+    expect_free(out)
+    with Gradebook.open(gradebook) as book:
+        book.decide_by(rules.passes(course.stages))
+        count = write_report(pages, sheets(book, wanted), out)
+    students = f"{count} student{'' if count == 1 else 's'}"
+    say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.telling import some, tell_ignored
+from grader.commands.classes.messages import some, tell_ignored
+from grader.commands.classes.options import Submissions
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.similarity.compare import Comparison, Pair, Text
-    from grader.similarity.gather import HandedIn
+    from grader.similarity.compare import Comparison, HandedIn, Pair, Text
 
 NOTED = 10
 MANY = 100  # take a while
 WORD_FOR_WORD, DISGUISED = "nearly word for word", "with other names or layout"
 
 
-Submissions = Annotated[
-    Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
-]
 Whose = Annotated[
     str, typer.Option("--stage", metavar="STAGE", help="Whose modules to compare.", autocompletion=stage_names)
 ]
@@ -51,10 +48,10 @@ def similar(
     from datetime import UTC
 
     from grader.commands.publishing import expect_writable
-    from grader.gradebook.intake.listing import listing
+    from grader.gradebook.submissions import listing
     from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
-    from grader.similarity.gather import handed_in
+    from grader.similarity.compare import handed_in
 
     course = open_workspace(Path.cwd()).course
     target = course.find(stage)
@@ -109,8 +106,7 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
 
 def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:
     from grader.course.answers import stub_source
-    from grader.similarity.compare import compared, given, text
-    from grader.similarity.gather import examples
+    from grader.similarity.compare import compared, examples, given, text
 
     expected = "Expected two or more, or one and the course's own solutions: a file, a folder or an archive each."
     if not found:
@@ -145,7 +141,7 @@ def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: in
     from grader.similarity.page import shown
 
     if as_json:
-        from grader.similarity.document import as_json as document
+        from grader.similarity.page import as_json as document
 
         write(document(comparison, lacking, stage, least / 100))
         return

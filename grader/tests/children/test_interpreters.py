@@ -24,7 +24,7 @@ OTHERS = {  # what else starts processes, and which
 }
 SPAWNING = {  # processes that multiprocessing starts, within `children.spawning`
     "authoring.proof": "gradings of trusted modules",
-    "gradebook.pool.executor": "gradings of a class",
+    "gradebook.pool": "gradings of a class",
 }
 STARTS = {"run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("exec", "spawn", "posix_spawn", "system", "popen", "startfile")

@@ -1,11 +1,12 @@
-"""Results become statuses and a summary; what was not graded is an error, and a token goes nowhere else."""
+"""Results, published: of one student or a whole class, for each student whatever befalls another."""
 
 from __future__ import annotations
 
+import csv
 import http.server
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,8 +15,23 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from grader.classroom.publish import MAX_DESCRIPTION, Commit, Status, post, receipt, status, summary
+from grader.classroom import publish
+from grader.classroom.publish import (
+    MAX_DESCRIPTION,
+    Status,
+    StudentResults,
+    class_summary,
+    expect_all_graded,
+    gather,
+    post,
+    post_all,
+    receipt,
+    results_csv,
+    status,
+    summary,
+)
 from grader.classroom.results import Result, Row
+from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
 from grader.criterion import KindCount
@@ -26,7 +42,7 @@ ROWS = (Row("scores are QKᵀ/√d_k", "passed", 5, 5), Row("a | b <b>", "not_st
 FAILED = Result(STAGE, ROWS, False, 40817, "bubblewrap", "ab" * 32)
 PASSED = Result(STAGE, ROWS[:1], True, 7, "bubblewrap", "ab" * 32)
 UNGRADED = Result(STAGE, why="the grader failed, which is not the student's fault")
-COMMIT = Commit("class/ada", "a" * 40)
+COMMIT = Student("ada", "class/ada", "a" * 40)
 
 
 def test_a_stage_that_does_not_pass_is_a_failure() -> None:
@@ -169,3 +185,97 @@ def test_a_row_that_passes_says_what_robustness_is_missing_and_the_status_counts
     assert "| passed, 1 of 1 refusals missing | 2 of 3 |" in summary([result], COMMIT)
     assert status(result).description.startswith("1 of 1 criteria pass, 0 robust (seed ")
     assert status(result).state == "success"
+
+
+TWO = (Row("one", "passed", 5, 5), Row("two", "failed", 0, 3))
+ADAS = Result(STAGE, TWO[:1], True, 7, "bubblewrap", "ab" * 32)
+BOBS = Result(STAGE, TWO, False, 7, "bubblewrap", "ab" * 32)
+EVES = Result(STAGE, why="no verdict")
+
+
+def student(name: str) -> Student:
+    return Student(name, f"class/{name}", "a" * 40)
+
+
+CLASS = (
+    StudentResults(student("ada"), (ADAS,)),
+    StudentResults(student("bob_the_b"), (BOBS,)),
+    StudentResults(student("eve"), (EVES,)),
+)
+
+
+def test_a_class_is_a_table_with_details_below() -> None:
+    html = MarkdownIt("commonmark").enable("table").render(class_summary(CLASS))
+    assert html.startswith("<h2>3 students</h2>\n<table>")
+    assert "<td>bob_the_b</td>\n<td><code>class/bob_the_b@aaaaaaaaaaaa</code></td>\n<td>✗ 1 of 2</td>" in html
+    assert html.count("<details>") == html.count("</details>") == 3
+    assert "<td>not graded</td>" in html
+
+
+def test_one_student_needs_no_table() -> None:
+    assert class_summary(CLASS[:1]) == summary([ADAS], CLASS[0].student)
+
+
+def test_a_summary_has_room_for_so_much() -> None:
+    whole = class_summary(CLASS)
+    cut = class_summary(CLASS, len(whole.encode()) - 1)
+    assert len(cut.encode()) < len(whole.encode())
+    assert cut.count("<details>") == cut.count("</details>") == 2
+    assert cut.rstrip().endswith("results.csv._")
+
+
+def test_the_file_has_counts_where_there_are_some() -> None:
+    rows = list(csv.DictReader(results_csv(CLASS).splitlines()))
+    told = [(row["student"], row["passed"], row["criteria_passed"], row["criteria"], row["why"]) for row in rows]
+    assert told == [
+        ("ada", "True", "1", "1", ""),
+        ("bob_the_b", "False", "1", "2", ""),
+        ("eve", "", "", "", "no verdict"),
+    ]
+
+
+def test_the_file_holds_no_formula_for_a_spreadsheet_that_separates_at_a_semicolon() -> None:
+    written = results_csv((StudentResults(student("ada"), (Result(STAGE, why="x;=1+1"), Result(STAGE, why="＝1+1"))),))
+    rows = list(csv.DictReader(written.splitlines()))
+    assert [row["why"] for row in rows] == ["x;'=1+1", "'＝1+1"]
+    cells = [cell for line in csv.reader(written.splitlines(), delimiter=";") for cell in line]
+    assert len(cells) == 4 and not any(cell.startswith(("=", "＝")) for cell in cells)
+
+
+def test_the_others_are_published_where_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+
+    def post(statuses: Sequence[Status], commit: Student, *_: object) -> None:
+        sent.append(commit.repository)
+        if commit.repository != "class/eve":
+            raise GraderFault("not published", "a hint")
+
+    monkeypatch.setattr(publish, "post", post)
+    with pytest.raises(GraderFault) as caught:
+        post_all(CLASS, "https://api.github.com", "token")
+    assert sent == ["class/ada", "class/bob_the_b", "class/eve"]
+    assert caught.value.message == "ada, not published; bob_the_b, not published"
+    assert caught.value.hint == "a hint"
+
+
+@pytest.mark.parametrize(("count", "pauses"), [(60, 0), (61, 60)])
+def test_many_statuses_are_given_time(count: int, pauses: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "post", lambda *_: None)
+    slept: list[float] = []
+    post_all([CLASS[0]] * count, "https://api.github.com", "token", slept.append)
+    assert slept == [publish.PAUSE] * pauses
+
+
+def test_whoever_was_not_graded_is_named() -> None:
+    expect_all_graded(CLASS[:2])
+    with pytest.raises(GraderFault) as caught:
+        expect_all_graded([CLASS[0], *[CLASS[2]] * 7])
+    assert caught.value.message == f"not graded: {'; '.join(['eve, s15: no verdict'] * 5)}; and 2 more"
+
+
+def test_verdicts_are_looked_for_under_the_roster_s_names(tmp_path: Path) -> None:
+    (tmp_path / "verdict-ada-s15-0123abcd").mkdir()
+    (tmp_path / "verdict-ada-s15-0123abcd" / "verdict.json").write_text("{}", encoding="utf-8")
+    here, elsewhere = (gather(tmp_path, [student("ada")], [STAGE], (), group) for group in ("0123abcd", "ffffffff"))
+    assert "cannot be read (No such file" not in here[0].results[0].why
+    assert "cannot be read (No such file" in elsewhere[0].results[0].why

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.publish import Commit
 from grader.classroom.roster import (
     MAX_BYTES,
     MAX_NAME,
@@ -37,7 +36,7 @@ def from_csv(folder: Path, data: str | bytes) -> tuple[Student, ...]:
 def test_a_csv_file_gives_students(tmp_path: Path) -> None:
     found = from_csv(tmp_path, f"{HEADER}Zoë O'Hara,class/zoe,{A}\n\n ada , class/ada , {B} \n")
     assert found == (Student("zoe-o-hara", "class/zoe", A), Student("ada", "class/ada", B))
-    assert found[0].commit == Commit("class/zoe", A)
+    assert (found[0].repository, found[0].revision) == ("class/zoe", A)
 
 
 def test_a_file_that_a_spreadsheet_wrote_is_read(tmp_path: Path) -> None:

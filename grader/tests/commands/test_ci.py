@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from grader import cli
-from grader.classroom import gathered
-from grader.classroom.publish import Commit, Status
-from grader.classroom.receipt import verified
-from grader.classroom.signing import new_signing_key, read_public_key
+from grader.classroom import publish as publishing
+from grader.classroom.publish import Status
+from grader.classroom.receipt import new_signing_key, read_public_key, verified
+from grader.classroom.roster import Student
 from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
 from grader.course.stage import Course
@@ -87,15 +87,19 @@ def test_verdicts_are_told_and_summed_up(command: Command, course: Course, tmp_p
 
 
 def test_statuses_are_put_beside_the_commit(command: Command, course: Course, tmp_path: Path) -> None:
-    sent: list[tuple[list[Status], Commit, str, str]] = []
-    command.context.setattr(gathered, "post", lambda *given: sent.append(given))
+    sent: list[tuple[list[Status], Student, str, str]] = []
+    command.context.setattr(publishing, "post", lambda *given: sent.append(given))
     command.context.setenv("PUBLISH_TOKEN", "secret\n")  # as it is pasted
     command.context.setenv("GITHUB_API_URL", "https://git.example.org/api/v3")
     leave(tmp_path, course, "s01")
     assert command("publish", "--stages", '["s01"]', "--", str(tmp_path), "class/ada", SHA) == 0
     ((statuses, whose, server, token),) = sent
     assert [(each.context, each.state) for each in statuses] == [("grader/s01", "success")]
-    assert (whose, server, token) == (Commit("class/ada", SHA), "https://git.example.org/api/v3", "secret")
+    assert (whose, server, token) == (
+        Student("class-ada", "class/ada", SHA),
+        "https://git.example.org/api/v3",
+        "secret",
+    )
     assert "secret" not in command.out + command.err
 
 
@@ -103,7 +107,7 @@ def test_a_stage_without_a_verdict_ends_with_4_after_all_is_published(
     command: Command, course: Course, tmp_path: Path
 ) -> None:
     sent: list[list[Status]] = []
-    command.context.setattr(gathered, "post", lambda statuses, *_: sent.append(statuses))
+    command.context.setattr(publishing, "post", lambda statuses, *_: sent.append(statuses))
     command.context.setenv("PUBLISH_TOKEN", "secret")
     leave(tmp_path, course, "s01")
     assert command("publish", "--stages", '["s01", "s15"]', "--", str(tmp_path), "class/ada", SHA) == 4

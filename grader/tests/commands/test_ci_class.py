@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import gathered
+from grader.classroom import publish
 from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
 from grader.tests.commands.test_ci import SHA, leave
@@ -44,7 +44,7 @@ def test_a_roster_of_another_form_is_refused(arguments: tuple[str, ...], what: s
 
 def test_a_class_is_published_under_its_names(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(gathered, "post", lambda _, commit, *rest: sent.append(commit.repository))
+    monkeypatch.setattr(publish, "post", lambda _, commit, *rest: sent.append(commit.repository))
     monkeypatch.setenv("PUBLISH_TOKEN", "secret")
     monkeypatch.delenv(SUMMARY, raising=False)
     roster = here("ci", "roster", "--stages", '["s01"]', "--students", STUDENTS)

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.database import FILE
-from grader.gradebook.store import Gradebook
-from grader.gradebook.table import table
+from grader.gradebook.marks import table
+from grader.gradebook.store import FILE, Gradebook
 from grader.isolation import tiers
 from grader.tests.pace.shared import made_once
 from grader.tests.support.command import NUMBERS, RUN, WRONG, Here, Place

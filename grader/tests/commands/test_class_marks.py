@@ -9,7 +9,7 @@ import pytest
 
 from grader.gradebook.records import Attempt
 from grader.gradebook.store import Gradebook
-from grader.tests.gradebook.pages.made import NOW, keep, verdict
+from grader.tests.gradebook.made import NOW, keep, verdict
 from grader.tests.support.command import Here
 
 

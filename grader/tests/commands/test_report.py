@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader.classroom.signing import new_signing_key
+from grader.classroom.receipt import new_signing_key
 from grader.progress import workspace
 from grader.tests.support.command import NUMBERS, Here
 from grader.tests.support.places import HOUSE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 
 from grader.course.stage import Limits, Stage
-from grader.gradebook.job import MOST_PATIENCE, _patiently, faults
-from grader.gradebook.pool.crowding import Crowding
+from grader.gradebook import job
+from grader.gradebook.job import MOST_PATIENCE, LoadMonitor, _patiently, faults, running
 from grader.judging.grading import Options
 from grader.tests.support.verdicts import CRASH, PUBLIC, SCORES, SPLIT, VERDICT
 
@@ -38,7 +39,7 @@ class Judge:
 
 
 def graded(judge: Judge, crowd: float, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(Crowding, "of_a_core", property(lambda self: crowd))
+    monkeypatch.setattr(LoadMonitor, "of_a_core", property(lambda self: crowd))
     verdict: Any = _patiently(judge, None, Options(1))  # type: ignore[arg-type]
     return str(verdict.criteria[0].status)
 
@@ -69,3 +70,29 @@ def test_on_a_free_machine_or_for_another_reason_the_first_verdict_counts(
 ) -> None:
     judge = Judge(told)
     assert graded(judge, crowd, monkeypatch) == told[0] and judge.patience == [1.0]
+
+
+def test_the_machine_says_how_many_compute_or_wait(tmp_path: Path) -> None:
+    (tmp_path / "loadavg").write_text("21.86 24.18 27.04 28/244 20362\n")
+    assert running(tmp_path / "loadavg") == 28
+
+
+@pytest.mark.parametrize("text", [None, "", "1 2 3", "1 2 3 many/244 5"])
+def test_a_machine_that_does_not_tell_counts_as_free(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "loadavg").write_text(text)
+    assert running(tmp_path / "loadavg") is None
+    with LoadMonitor(tmp_path / "loadavg") as crowd:
+        pass
+    assert crowd.of_a_core == 1.0
+
+
+def test_the_mean_of_all_looks_counts_and_a_free_core_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "EVERY_SECONDS", 0.001)
+    (tmp_path / "loadavg").write_text("0 0 0 12/244 1\n")
+    for cores, expected in ((2, 6.0), (24, 1.0)):
+        with LoadMonitor(tmp_path / "loadavg", cores) as crowd:
+            end = time.monotonic() + 60
+            while not crowd._seen and time.monotonic() < end:
+                time.sleep(0.001)
+        assert crowd.of_a_core == expected

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.database import FILE
-from grader.gradebook.store import Gradebook
+from grader.gradebook.store import FILE, Gradebook
 from grader.isolation import tiers
 from grader.tests.support.command import NUMBERS, RUN, WRONG, Place
 

@@ -14,12 +14,10 @@ from typing import Any
 
 import pytest
 
-from grader.gradebook.database import FILE
-from grader.gradebook.marking import mark
+from grader.gradebook.marks import table, update_marks
+from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Attempt, Key, Result
-from grader.gradebook.store import Gradebook
-from grader.gradebook.table import table
-from grader.gradebook.worth.policy import Policy, StagePolicy
+from grader.gradebook.store import FILE, Gradebook
 from grader.tests.report.test_stored import first
 from grader.tests.support.verdicts import SCORES, SPLIT, TEXTBOOK
 
@@ -36,7 +34,7 @@ def keep(book: Gradebook, student: str, document: dict[str, Any], policy: Policy
             Result(Key(student, "s15", attempt.digest, "1", 7, "process"), "graded", document, NOW, 1.0)
         )
         book.count_for(student, "s15", attempt.digest, number)
-        mark(book, policy, student, "graded", NOW)
+        update_marks(book, policy, student, "graded", NOW)
 
 
 @pytest.fixture
@@ -71,7 +69,7 @@ def test_results_of_an_earlier_grader_are_read_and_decided_anew(older: Path) -> 
         assert told(book) == {"ada": (True, 1.0, ADA), "bob": (False, 1.0, BOB)}  # marks wait for a run
         with book.changing():
             for student in ("ada", "bob"):
-                mark(book, Policy(), student, "what makes a criterion pass", NOW)
+                update_marks(book, Policy(), student, "what makes a criterion pass", NOW)
         assert told(book) == {"ada": (True, 2.0, ADA), "bob": (False, 1.0, BOB)}
         raw = [json.loads(row[0]) for row in book._run("SELECT verdict FROM results ORDER BY number")]
     assert [each["schema"] for each in raw] == [1, 1]  # what was found is never changed

@@ -11,11 +11,11 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.diagnosis.likeness import most_alike
-from grader.gradebook.pooled import MOST, digest_of, pool_of, unexplained, with_causes
+from grader.gradebook.class_run import RunOptions
+from grader.gradebook.grade_class import MOST_TEXTS, grade, pool_of, unexplained, with_causes
 from grader.gradebook.records import Result
-from grader.gradebook.session import Wishes
-from grader.gradebook.store import Gradebook
-from grader.gradebook.whole import grade, regrade
+from grader.gradebook.regrade import regrade
+from grader.gradebook.store import Gradebook, digest_of
 from grader.isolation import tiers
 from grader.tests.diagnosis.test_pool import FAULTY, OTHERWISE, RIGHT
 from grader.tests.support.command import Place, write_stage
@@ -66,7 +66,7 @@ def graded(course: Course, folder: Path, **texts: str) -> dict[str, tuple[Result
     for name, text in texts.items():
         (handed / f"{name}.py").write_text(text.strip() + "\n", encoding="utf-8")
     stages = (course.find("s03"),)
-    done = grade(course, stages, handed, Wishes(folder / "out", require="process", jobs=1), lambda tally: None)
+    done = grade(course, stages, handed, RunOptions(folder / "out", require="process", jobs=1), lambda tally: None)
     assert not [each for tally in done.tallies for each in tally.faults]
     return results(folder)
 
@@ -102,8 +102,8 @@ def test_a_style_of_its_own_gets_its_cause_from_the_class_and_a_regrade_repeats_
     path.write_text(path.read_text() + "\n")  # another version of the course: all is graded again
     (tmp_path / "first" / "handed" / "cy.py").write_text(OTHERWISE.replace("pooled", "other"))
     again = load_course(course.root)
-    wishes = Wishes(tmp_path / "first" / "out", require="process", jobs=1)
-    regrade(again, (again.find("s03"),), wishes, lambda tally: None, "a new version")
+    options = RunOptions(tmp_path / "first" / "out", require="process", jobs=1)
+    regrade(again, (again.find("s03"),), options, lambda tally: None, "a new version")
     later, same = results(tmp_path / "first")["bob"]
     assert later.key.course != bob.key.course
     assert (said(later), same, digest_of(same)) == (said(bob), pool, digest_of(pool))
@@ -128,7 +128,7 @@ def test_where_less_than_all_may_be_told_nothing_is_looked_for(course: Course, t
 
 def test_a_pool_is_sorted_and_has_a_bound() -> None:
     many = [f"{number:064}" for number in range(60)]
-    assert pool_of(reversed(many)) == tuple(many[:MOST])
+    assert pool_of(reversed(many)) == tuple(many[:MOST_TEXTS])
     assert digest_of(pool_of(["b", "a"])) == digest_of(pool_of(["a", "b", "a"])) != digest_of(("a",))
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.database import FILE
+from grader.gradebook.class_run import POOL, Seeds
 from grader.gradebook.records import Result
-from grader.gradebook.seeds import POOL, Seeds
-from grader.gradebook.store import Gradebook
+from grader.gradebook.store import FILE, Gradebook
 from grader.tests.support.command import NUMBERS, Place
 
 OPTIONS = ("--stage", "s01", "--isolation", "process", "--require-isolation", "process")

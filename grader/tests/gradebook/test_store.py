@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from grader.errors import GradebookError
-from grader.gradebook import database
-from grader.gradebook.database import FILE
+from grader.gradebook import store
+from grader.gradebook.marks import table
 from grader.gradebook.records import Attempt, Key, Mark, Override, Result
 from grader.gradebook.schema import STEPS
-from grader.gradebook.store import Gradebook
-from grader.gradebook.table import table
+from grader.gradebook.store import FILE, Gradebook
 
 EMPTY = 80_000  # bytes of a gradebook without entries, at most
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
@@ -175,7 +174,7 @@ def test_an_older_gradebook_that_is_read_only_has_to_be_copied(
     book: Gradebook, unwritable: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book.__exit__()
-    monkeypatch.setattr(database, "STEPS", (*STEPS, ()))
+    monkeypatch.setattr(store, "STEPS", (*STEPS, ()))
     with pytest.raises(
         GradebookError, match=f"has version {len(STEPS)}, and cannot be brought up to version {len(STEPS) + 1}"
     ) as caught:
@@ -210,7 +209,7 @@ def test_a_newer_gradebook_a_foreign_file_and_a_locked_one_are_refused(
     Gradebook.open(tmp_path, create=True).__exit__()
     with sqlite3.connect(tmp_path / FILE, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+        monkeypatch.setattr(store, "BUSY_SECONDS", 0.1)
         with Gradebook.open(tmp_path) as book, pytest.raises(GradebookError, match="locked") as found, book.changing():
             pass
         assert found.value.hint and "Another program" in found.value.hint

@@ -59,8 +59,8 @@ def test_an_editable_install_and_an_sdist_need_no_packing(build: types.ModuleTyp
 
 def test_the_course_is_packed_into_what_is_built(hook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     data: dict[str, Any] = {"force_include": {}}
-    monkeypatch.setattr("grader.classroom.packing.self_paced", lambda root: b"packed")
-    monkeypatch.setattr("grader.classroom.packing.expect_no_answers", lambda root, artifact: None)
+    monkeypatch.setattr("grader.classroom.release.self_paced", lambda root: b"packed")
+    monkeypatch.setattr("grader.classroom.release.expect_no_answers", lambda root, artifact: None)
     hook.initialize("standard", data)
     ((packed, place),) = data["force_include"].items()
     assert (Path(packed).read_bytes(), place) == (b"packed", "grader/self_paced.zip")
@@ -76,8 +76,8 @@ def test_what_leaks_is_deleted(
     def leaks(root: Path, artifact: Path) -> None:
         raise error
 
-    monkeypatch.setattr("grader.classroom.packing.self_paced", lambda root: b"packed")
-    monkeypatch.setattr("grader.classroom.packing.expect_no_answers", leaks)
+    monkeypatch.setattr("grader.classroom.release.self_paced", lambda root: b"packed")
+    monkeypatch.setattr("grader.classroom.release.expect_no_answers", leaks)
     hook.initialize("standard", {"force_include": {}})
     (tmp_path / "built.whl").touch()
     with pytest.raises((SystemExit, KeyboardInterrupt), match=r"a\.py holds hidden text|^$"):
@@ -89,7 +89,7 @@ def test_a_course_that_cannot_be_packed_ends_the_build(hook: Any, monkeypatch: p
     def broken(root: Path) -> bytes:
         raise CourseError("stage.toml is broken")
 
-    monkeypatch.setattr("grader.classroom.packing.self_paced", broken)
+    monkeypatch.setattr("grader.classroom.release.self_paced", broken)
     with pytest.raises(SystemExit, match=r"the course cannot be packed: stage\.toml is broken"):
         hook.initialize("standard", {"force_include": {}})
 

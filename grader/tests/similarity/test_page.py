@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from grader.errors import UsageError
-from grader.similarity.compare import compared, text
-from grader.similarity.gather import HandedIn
+from grader.similarity.compare import HandedIn, compared, text
 from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, shown, side
 from grader.tests.similarity.test_compare import program
 

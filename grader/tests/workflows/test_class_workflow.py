@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.receipt import verified
-from grader.classroom.signing import new_signing_key, read_public_key
+from grader.classroom.receipt import new_signing_key, read_public_key, verified
 from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.places import HIDDEN

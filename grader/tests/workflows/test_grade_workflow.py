@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 
-from grader.classroom.receipt import verified
-from grader.classroom.signing import new_signing_key, read_public_key
+from grader.classroom.receipt import new_signing_key, read_public_key, verified
 from grader.tests.conftest import need
 from grader.tests.support import workflows
 from grader.tests.support.authors_copy import AuthorsCopy

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.paperwork import paperwork
+from grader.classroom.release import paperwork
 from grader.course.manifest import load_course
 from grader.tests.support.places import ROOT
 from grader.tests.support.workflows import OURS, TEMPLATES, THEIRS, read, steps

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.gradebook.marks import table
 from grader.gradebook.store import Gradebook
-from grader.gradebook.table import table
 from grader.tests.support.command import NUMBERS, Place
 
 STRICT = NUMBERS.replace(

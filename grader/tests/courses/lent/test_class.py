@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.gradebook import schema
-from grader.gradebook.database import FILE
-from grader.gradebook.store import Gradebook
-from grader.gradebook.table import Entry, table
+from grader.gradebook.marks import Entry, table
+from grader.gradebook.store import FILE, Gradebook
 from grader.tests.courses.conftest import solution
 from grader.tests.courses.uses.building import Grade, sources
 from grader.tests.support.command import Done

@@ -27,8 +27,8 @@ from grader import __version__
 from grader.course.answers import reference_source
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
+from grader.gradebook.marks import table
 from grader.gradebook.store import Gradebook
-from grader.gradebook.table import table
 from grader.judging import grading
 from grader.judging.grading import Options
 from grader.progress.store import Store

@@ -1,0 +1,87 @@
+"""Messages that several commands of `grader class` print."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.errors import Lacking
+    from grader.gradebook.class_run import Tally
+    from grader.gradebook.policy import Policy
+
+SHOWN = 10  # names in a message
+REASONS = 3  # why the grader failed, the commonest first
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first names of many, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:
+    """Say for whom the grader failed, what that means, and the commonest reasons; faults are students and reasons."""
+    from grader.report.terminal.screen import look, say
+
+    say(f"The grader failed for {some(list(dict.fromkeys(name for name, _ in faults)))}: {effect}", hint)
+    reasons = Counter(why for _, why in faults)
+    for why, _ in reasons.most_common(REASONS):
+        names = list(dict.fromkeys(name for name, each in faults if each == why))
+        say(look().clean(f"{some(names)}: {why}"))
+    if len(reasons) > REASONS:
+        say(f"and {len(reasons) - REASONS} more reasons")
+
+
+def tell_waiting(tally: Tally, hints: Sequence[str]) -> None:
+    """Say who waits for which earlier stages, and what lets them be graded."""
+    from grader.report.terminal.screen import look, say
+
+    stages = sorted({each.stage for found in tally.waiting.values() for each in found})
+    hint = look().clean(" ".join(["They have no mark, and no zero.", *hints]))
+    say(f"{tally.stage} waits for {' and '.join(stages)} of {some(list(tally.waiting))}.", hint)
+
+
+def reasons(tally: Tally, ran: Sequence[str], command: str, policy: Policy) -> Iterator[str]:
+    """Yield what lets those be graded who wait: command, with the stages that did not run yet, or who lacks what."""
+    stages = sorted({each.stage for found in tally.waiting.values() for each in found})
+    if missed := [stage for stage in stages if stage not in ran]:
+        named = " ".join(f"--stage {stage}" for stage in [*missed, *ran])
+        yield f"`{command.format(named)}` grades the earlier modules too."
+    for stage in stages:
+        lacking = {name: each for name, found in tally.waiting.items() for each in found if each.stage == stage}
+        if stage in ran:
+            failing = [name for name, each in lacking.items() if each.is_failing]
+            absent = [name for name in lacking if name not in failing]
+            yield from [f"The {stage} of {some(failing)} was graded and does not pass."] if failing else []
+            yield from [f"No {stage} was submitted by {some(absent)}."] if absent else []
+        yield from _lent(stage, lacking, policy)
+
+
+def _lent(stage: str, lacking: Mapping[str, Lacking], policy: Policy) -> Iterator[str]:
+    """Yield from when the reference of a stage serves, or why it never does."""
+    moments: dict[datetime | None, list[str]] = {}
+    for name, each in lacking.items():
+        moments.setdefault(each.since, []).append(name)
+    for since, names in moments.items():
+        if since is not None:
+            yield f"From {since:%Y-%m-%d %H:%M %Z} on the reference of {stage} serves for {some(names)}."
+        elif policy.of(stage).lend == "passed":
+            yield f'`lend = "passed"` in class.toml lends the reference of {stage} to nobody.'
+        else:
+            yield (
+                f"{stage} has no deadline in class.toml, so its reference is never lent: set one, or "
+                f'`lend = "always"` in [stages.{stage}].'
+            )
+
+
+def tell_ignored(names: Sequence[str]) -> None:
+    """Say which entries of a folder belong to no student."""
+    from grader.report.terminal.screen import say
+    from grader.submission.files import shown
+
+    if names:
+        belong = "it belongs" if len(names) == 1 else "they belong"
+        say(f"Ignored, because {belong} to no student: {some([shown(each) for each in names])}.")

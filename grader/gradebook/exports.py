@@ -1,0 +1,256 @@
+"""The formats of `grader class export`: CSV, JSON, gradebooks of Canvas and Moodle, JUnit XML, Parquet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC
+from typing import Any
+
+from grader.errors import UsageError, installs
+from grader.gradebook.marks import Entry
+from grader.report.document import dumps
+from grader.report.escape import Cell, csv_text, markup
+from grader.report.terminal.words import count
+
+SCHEMA = 2  # of marks.schema.json
+PERSON = ("name", "login", "email", "section", "team")
+MEMBER = (*PERSON, "canvas_id", "sis_id", "sis_login", "moodle_id", "gradescope_id")
+COLUMNS = (
+    "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
+    "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust", *PERSON,
+)  # fmt: skip
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    """Return what every format of one line a mark has, by name."""
+    mark, verdict = entry.mark, entry.verdict or {}
+    return {
+        "student": entry.student,
+        "identity": entry.identity,
+        "stage": entry.stage,
+        "outcome": entry.outcome,
+        "passed": entry.passed,
+        "criteria": entry.counts.get("criteria"),
+        "criteria_passed": entry.counts.get("passed"),
+        "criteria_robust": entry.counts.get("robust"),
+        "points": entry.points,
+        "out_of": mark.out_of if mark else None,
+        "automatic": mark.points if mark else None,
+        "before_lateness": mark.raw if mark else None,
+        "late_days": mark.late_days if mark else 0,
+        "budget_days": mark.budget_days if mark else 0,
+        "attempts": entry.attempts,
+        "seed": verdict.get("seed"),
+        "isolation": verdict.get("isolation"),
+        "submission": verdict.get("submission"),
+    }
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    """Return what a row of a table has, by the names of its columns."""
+    return {
+        **_facts(entry),
+        "override": entry.override.points if entry.override else None,
+        "reason": entry.reason or entry.fault,
+        "submitted": entry.submitted,
+        **{each: getattr(entry.member, each, "") for each in PERSON},
+    }
+
+
+def as_csv(entries: Sequence[Entry]) -> str:
+    """Return one line for each student and stage."""
+
+    def line(entry: Entry) -> list[Cell]:
+        row = _row(entry) | {
+            "passed": "yes" if entry.passed else "no",
+            "submitted": entry.submitted.isoformat() if entry.submitted else "",
+        }
+        return [_number(row[each]) if isinstance(row[each], float) else row[each] for each in COLUMNS]
+
+    return csv_text([COLUMNS, *map(line, entries)])
+
+
+def as_json(entries: Iterable[Entry]) -> str:
+    """Return a document of a published shape (marks.schema.json)."""
+
+    def mark(entry: Entry) -> dict[str, Any]:
+        member, given = entry.member, entry.override
+        known = {name: value for name, value in asdict(member).items() if name in MEMBER and value} if member else None
+        override = asdict(given) | {"at": given.at.isoformat()} if given else {}
+        return {
+            **_facts(entry),
+            "roster": known,
+            "submitted": entry.submitted.isoformat() if entry.submitted else None,
+            "override": {name: override[name] for name in ("points", "reason", "by", "at")} if given else None,
+            "reason": entry.problem or entry.fault or None,
+            "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
+        }
+
+    return dumps({"schema": SCHEMA, "marks": [mark(entry) for entry in entries]})
+
+
+def as_canvas(entries: Sequence[Entry]) -> str:
+    """Return what Canvas imports: a line for each student, a column for each stage, the most points in the second line.
+
+    It has no place for anything but points: each further column would become an assignment. A mark that is not known
+    yet stays empty, which leaves Canvas' own as it is.
+    """
+    stages = sorted({entry.stage for entry in entries})
+    cells = {(entry.student, entry.stage): entry for entry in entries}
+    most = [
+        _number(max((each.mark.out_of for each in entries if each.stage == stage and each.mark), default=None))
+        for stage in stages
+    ]
+    lines: list[list[Cell]] = [[*CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
+    for student in dict.fromkeys(entry.student for entry in entries):
+        mine = [cells.get((student, stage)) for stage in stages]
+        lines.append(
+            [*_canvas(next(each for each in mine if each)), *(_number(each.points if each else None) for each in mine)]
+        )
+    return csv_text(lines)
+
+
+def _canvas(entry: Entry) -> list[Cell]:
+    """Return by what Canvas finds a student: the number of its own, else the SIS's."""
+    member = entry.member
+    if member is None:
+        return [_name(entry.student, entry.identity), entry.identity, "", "", ""]
+    name = member.name or _name(entry.student, entry.identity)
+    number = member.canvas_id or (
+        entry.identity if entry.identity not in (member.moodle_id, member.gradescope_id) else ""
+    )
+    return [name, number, member.sis_id, member.sis_login or member.login, member.section]
+
+
+def as_moodle(entries: Sequence[Entry]) -> str:
+    """Return Moodle's offline grading worksheet of one stage; UsageError for several."""
+    stages = sorted({entry.stage for entry in entries})
+    if len(stages) > 1:
+        what = f"a grading worksheet of Moodle is of one assignment, and the gradebook has {', '.join(stages)}"
+        raise UsageError(what, "Name one of them with --stage.")
+    lines: list[list[Cell]] = [["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]]
+    for entry in entries:
+        number = entry.member.moodle_id if entry.member else entry.identity
+        identity = f"Participant {number}" if number else entry.student
+        most = _number(entry.mark.out_of if entry.mark else None)
+        name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
+        lines.append([identity, name, _number(entry.points), most, _comment(entry)])
+    return csv_text(lines)
+
+
+def _comment(entry: Entry) -> str:
+    """Return what students read beside their points; lateness costs nothing of points that were given by hand."""
+    if entry.override is not None:
+        return f"given by hand: {entry.reason}"
+    days = entry.mark.late_days if entry.mark else 0
+    late = f"{count(days, 'day')} late" if days else ""
+    return "; ".join(filter(None, [entry.reason, entry.reached, late]))
+
+
+def _name(student: str, identity: str) -> str:
+    return student.removesuffix(f"_{identity}") if identity else student
+
+
+def _number(value: float | None) -> Cell:
+    """Return points as they are written: at most two digits, and none that say nothing."""
+    if value is None:
+        return None
+    points = round(float(value), 2)
+    return int(points) if points.is_integer() else points
+
+
+def as_parquet(entries: Sequence[Entry]) -> bytes:
+    """Return the file; UsageError where pyarrow is not installed. What is not known is null, and times are in UTC."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError("the format parquet needs pyarrow", installs("parquet", "pyarrow")) from error
+    lines = [
+        {
+            **{name: None if value == "" else value for name, value in _row(entry).items()},
+            "graded": entry.graded,
+            "rows": [(row["id"], row["status"]) for row in (entry.verdict or {}).get("criteria", ())],
+        }
+        for entry in entries
+    ]
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(lines, pyarrow.schema(_types(pyarrow))), out)
+    return out.getvalue()
+
+
+def _types(arrow: Any) -> dict[str, Any]:
+    text, number, whole, moment = arrow.string(), arrow.float64(), arrow.int64(), arrow.timestamp("us", "UTC")
+    return {
+        "student": text, "identity": text, "stage": text, "outcome": text, "passed": arrow.bool_(), "criteria": whole,
+        "criteria_passed": whole, "criteria_robust": whole, "points": number,
+        "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
+        "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
+        "isolation": text, "submission": text, "name": text, "login": text, "email": text,
+        "section": text, "team": text, "rows": arrow.map_(text, text),
+    }  # fmt: skip
+
+
+def as_junit(entries: Sequence[Entry]) -> str:
+    """Return the marks as JUnit XML: a suite for each stage, a case for each student; without a verdict, an error.
+
+    Times are in seconds; a suite began, in UTC, when the first of what counts was graded. Nothing is skipped, since
+    most readers count that as green.
+    """
+    stages = sorted({entry.stage for entry in entries})
+    suites = "".join(_suite(stage, [each for each in entries if each.stage == stage]) for stage in stages)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader class">{suites}</testsuites>\n'
+
+
+def _suite(stage: str, entries: Sequence[Entry]) -> str:
+    counts: dict[str, object] = {
+        "tests": len(entries),
+        "failures": sum(entry.outcome == "graded" and not entry.passed for entry in entries),
+        "errors": sum(entry.outcome != "graded" for entry in entries),
+        "skipped": 0,
+        "time": f"{sum(map(_seconds, entries)):.3f}",
+    }
+    if moments := [entry.graded for entry in entries if entry.graded is not None]:
+        counts["timestamp"] = f"{min(moments).astimezone(UTC):%Y-%m-%dT%H:%M:%S}"  # the form has no place for a zone
+    head = " ".join(f'{name}="{value}"' for name, value in counts.items())
+    return f'<testsuite name="{markup(stage)}" {head}>{"".join(map(_case, entries))}</testsuite>'
+
+
+def _seconds(entry: Entry) -> float:
+    return float((entry.verdict or {}).get("duration_s") or 0.0)
+
+
+def _case(entry: Entry) -> str:
+    """Return a case; what it prints, robust criteria and what a person said of their points, changes no verdict."""
+    hand = "" if entry.override is None else f"{entry.override.points:g} points given by hand: {entry.reason}"
+    printed = "\n".join(filter(None, [entry.reached, hand]))
+    inner = "" if entry.passed else _failure(entry)
+    inner += f"<system-out>{markup(printed)}</system-out>" if printed else ""
+    head = f'classname="{markup(entry.stage)}" name="{markup(entry.student)}" time="{_seconds(entry):.3f}"'
+    return f"<testcase {head}>{inner}</testcase>"
+
+
+def _failure(entry: Entry) -> str:
+    if entry.problem:
+        told = entry.problem
+    elif entry.outcome == "fault":
+        told = f"the grader failed; this costs the student nothing{f': {entry.fault}' if entry.fault else ''}"
+    else:
+        rows = (entry.verdict or {}).get("criteria", ())
+        told = "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")
+    kind = "failure" if entry.outcome == "graded" else "error"
+    points = f"{entry.points:g} points" if entry.points is not None else "no points yet"
+    return f'<{kind} type="{entry.outcome}" message="{points}">{markup(told)}</{kind}>'
+
+
+RENDER: Mapping[str, Callable[[Sequence[Entry]], str | bytes]] = {
+    "csv": as_csv,
+    "json": as_json,
+    "canvas": as_canvas,
+    "moodle": as_moodle,
+    "junit": as_junit,
+    "parquet": as_parquet,
+}

@@ -1,0 +1,241 @@
+"""The figures of a class's results: counted student by student, in memory that does not grow with their verdicts."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from grader.gradebook.marks import Entry, entries
+from grader.gradebook.records import Outcome
+from grader.gradebook.store import Gradebook
+
+Document = Mapping[str, Any]
+BINS = 11  # of points: tenths of what there is to be earned, and all of it
+MANY = 3  # attempts without a full pass, from which somebody is stuck
+AGAIN = 2  # attempts from which a row that passed in none of them says so too
+MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up names
+MOST_TEXT = 400
+_LINE = re.compile(r",? \(?line \d+\)?")  # differs between students who made the same mistake
+_NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
+_REFUSAL = "refusal-"  # how the names of these mistakes begin
+
+
+@dataclass(frozen=True)
+class Try:
+    """A verdict on something that was handed in, and the seconds that it took."""
+
+    verdict: Document
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first."""
+
+    student: str
+    entries: tuple[Entry, ...]
+    tries: Mapping[str, tuple[Try, ...]]
+
+    @property
+    def points(self) -> float:
+        """The sum of the points that are known."""
+        return sum(each.points or 0.0 for each in self.entries)
+
+    @property
+    def passed(self) -> int:
+        """How many stages pass."""
+        return sum(each.passed for each in self.entries)
+
+
+def sheets(book: Gradebook, stages: frozenset[str] | None = None) -> Iterator[Sheet]:
+    """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these."""
+    for student, cells in groupby(entries(book), key=lambda entry: entry.student):
+        mine = tuple(each for each in cells if stages is None or each.stage in stages)
+        if mine:
+            yield Sheet(student, mine, _tries(book, student))
+
+
+def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[Try, ...]]:
+    found: dict[str, tuple[Try, ...]] = {}
+    for attempt, result in book.counting(student):
+        if result.outcome == "graded":
+            found[attempt.stage] = (*found.get(attempt.stage, ()), Try(result.verdict, result.seconds))
+    return found
+
+
+@dataclass
+class RowFigures:
+    """One row of a stage: how many of the verdicts that count have it passed, robust, or not started."""
+
+    stage: str
+    id: str
+    text: str
+    passed: int = 0
+    robust: int = 0
+    not_started: int = 0
+    of: int = 0
+
+    @property
+    def share(self) -> float:
+        """The part that passes, from 0 to 1."""
+        return self.passed / self.of if self.of else 0.0
+
+
+@dataclass
+class StageFigures:
+    """One stage; counts are of students, by what counts for them, and seconds of every grading."""
+
+    id: str
+    title: str = ""
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    passed: int = 0
+    late: int = 0
+    attempts: int = 0
+    rows: dict[str, RowFigures] = field(default_factory=dict)
+    bins: list[int] = field(default_factory=lambda: [0] * BINS)
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+
+    @property
+    def students(self) -> int:
+        """Everyone of whom something is known: without faults, and without who waits for an earlier stage."""
+        return sum(self.outcomes[each] for each in ("graded", "missing", "rejected"))
+
+    @property
+    def share(self) -> float:
+        """The part of the students who pass, from 0 to 1."""
+        return self.passed / self.students if self.students else 0.0
+
+    @property
+    def times(self) -> tuple[float, float, float] | None:
+        """The median, the 95th percentile and the most of the seconds; None where nothing was graded."""
+        if not self.seconds:
+            return None
+        ordered = sorted(self.seconds)
+        last = len(ordered) - 1
+        return ordered[last // 2], ordered[round(0.95 * last)], ordered[last]
+
+
+@dataclass
+class MistakeFigures:
+    """A mistake that verdicts name, and how many students made it in any of their attempts."""
+
+    stage: str
+    row: str
+    text: str
+    fix: str
+    students: int = 0
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """Someone without a full pass: the number of attempts, and the rows that passed in none of them."""
+
+    student: str
+    stage: str
+    attempts: int
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A student in the list of all."""
+
+    student: str
+    passed: int
+    stages: int
+    points: float
+    page: str
+
+
+@dataclass
+class Figures:
+    """The whole class; add() takes one student after the other."""
+
+    stages: dict[str, StageFigures] = field(default_factory=dict)
+    mistakes: dict[tuple[str, str, str], MistakeFigures] = field(default_factory=dict)
+    stuck: list[Stuck] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    def add(self, sheet: Sheet, page: str = "") -> None:
+        """Count a student; page is the name of the file with their feedback."""
+        self.lines.append(Line(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page))
+        for entry in sheet.entries:
+            stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
+            tries = sheet.tries.get(entry.stage, ())
+            _count(stage, entry, tries)
+            self._name(entry.stage, tries)
+            if (found := stuck(entry, tries)) is not None:
+                self.stuck.append(found)
+
+    def _name(self, stage: str, tries: Sequence[Try]) -> None:
+        """Count each mistake once that any of a student's verdicts on a stage names."""
+        seen: set[tuple[str, str, str]] = set()
+        causes = [
+            (row["id"], failure["cause"])
+            for each in tries
+            for row in _rows(each.verdict)
+            for failure in row.get("failures") or ()
+            if failure.get("cause")
+        ]
+        for row, told in causes:
+            text = _LINE.sub("", str(told["text"]))[:MOST_TEXT]
+            is_refusal = str(told["id"]).startswith(_REFUSAL)
+            key = stage, row, _NUMBERS.sub("#", text) if is_refusal else text
+            if key in seen or (key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES):
+                continue
+            seen.add(key)
+            made = MistakeFigures(stage, row, text, str(told["fix"] or "")[:MOST_TEXT])
+            self.mistakes.setdefault(key, made).students += 1
+
+    def hardest(self, most: int) -> list[RowFigures]:
+        """Return the rows that the smallest part passes, of those that anybody misses."""
+        rows = [row for stage in self.stages.values() for row in stage.rows.values() if row.passed < row.of]
+        return sorted(rows, key=lambda row: row.share)[:most]
+
+    def commonest(self, most: int) -> list[MistakeFigures]:
+        """Return the mistakes of the most students."""
+        return sorted(self.mistakes.values(), key=lambda each: -each.students)[:most]
+
+    def longest(self, most: int) -> list[Stuck]:
+        """Return who is stuck, the most attempts first."""
+        return sorted(self.stuck, key=lambda each: (-each.attempts, each.student))[:most]
+
+
+def stuck(entry: Entry, tries: Sequence[Try]) -> Stuck | None:
+    """Return that somebody is stuck: many attempts and no full pass, or a row that none of several passes."""
+    if entry.passed or any(each.verdict.get("passed") for each in tries):
+        return None
+    passing = [{row["id"] for row in _rows(each.verdict) if row["status"] == "passed"} for each in tries]
+    never = [row["id"] for row in _rows(tries[-1].verdict)] if tries else []
+    never = [row for row in never if not any(row in found for found in passing)]
+    if len(tries) >= MANY or (len(tries) >= AGAIN and never):
+        return Stuck(entry.student, entry.stage, len(tries), tuple(never))
+    return None
+
+
+def _count(stage: StageFigures, entry: Entry, tries: Sequence[Try]) -> None:
+    verdict = entry.verdict or {}
+    stage.outcomes[entry.outcome] += 1
+    for row in _rows(verdict) if entry.outcome == "graded" else ():
+        found = stage.rows.setdefault(row["id"], RowFigures(stage.id, row["id"], str(row.get("text") or row["id"])))
+        found.of += 1
+        found.passed += row["status"] == "passed"
+        found.robust += row.get("robust") is True
+        found.not_started += row["status"] == "not_started"
+    stage.title = stage.title or str(verdict.get("title") or "")
+    stage.passed += entry.passed
+    stage.late += entry.is_late
+    stage.attempts += entry.attempts
+    stage.seconds.extend(each.seconds for each in tries if each.verdict.get("duration_s", 0.0) is not None)
+    if entry.points is not None and entry.mark is not None and entry.mark.out_of > 0:
+        stage.bins[min(int((BINS - 1) * entry.points / entry.mark.out_of + 1e-9), BINS - 1)] += 1
+
+
+def _rows(verdict: Document) -> Sequence[Document]:
+    found: Sequence[Document] = verdict.get("criteria") or ()
+    return found

@@ -1,0 +1,286 @@
+"""Marks: points of a verdict's rows, then lateness, then the attempt that counts; what changes them; their table.
+
+with Gradebook.open(folder) as book:
+    for entry in table(book): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from grader.criterion import counts_in
+from grader.gradebook.policy import Policy, StagePolicy
+from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, Result, Waiting
+from grader.gradebook.store import Gradebook
+from grader.report.escape import joined
+from grader.report.stored import row_passes
+from grader.report.terminal.words import reached_of
+
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+DIGITS = 2  # of points
+MOST_ROWS = 3  # that are named in a reason
+
+
+def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
+    """Return which part of its points a row of a verdict earns, from 0 to 1.
+
+    A row that passes earns all of them, however robust it is. One that does not earns something by kinds only if all
+    its values are right, and by tests only if some are: a function that refuses everything passes all tests of
+    refusals.
+    """
+    if row_passes(row, policy.passes):
+        return 1.0
+    kinds = row["kinds"]
+    if policy.partial == "kinds":
+        right_values = row["status"] in ("passed", "failed") and counts_in(row).values_pass
+        weights = {kind: policy.kinds.get(kind, 0.0) for kind in kinds} if right_values else {}
+        right = [kind for kind in weights if kinds[kind]["tests_passed"] == kinds[kind]["tests_total"]]
+        whole = sum(weights.values())
+        return sum(weights[kind] for kind in right) / whole if whole else 0.0
+    if policy.partial == "none" or ("values" in kinds and not kinds["values"]["tests_passed"]):
+        return 0.0
+    return row["tests_passed"] / row["tests_total"] if row["tests_total"] else 0.0
+
+
+def points(verdict: Mapping[str, Any], policy: StagePolicy) -> tuple[float, float]:
+    """Return the points that a verdict earns before lateness, and how many there are to be earned."""
+    weights = [(policy.rows.get(row["id"], policy.row), credit(row, policy)) for row in verdict["criteria"]]
+    whole = sum(weight for weight, _ in weights)
+    out_of = whole if policy.points is None else policy.points
+    earned = sum(weight * part for weight, part in weights) / whole if whole else 0.0
+    return round(earned * out_of, DIGITS), round(out_of, DIGITS)
+
+
+def marks(policy: Policy, counted: Iterable[tuple[Attempt, Result]]) -> tuple[Mark, ...]:
+    """Return the marks of one student; counted holds each attempt that has a result, in order.
+
+    The budget of late days is used in the order of the deadlines, by the attempt that counts in each stage.
+    """
+    by_stage: dict[str, list[tuple[Attempt, Result]]] = {}
+    for attempt, result in counted:
+        if result.outcome != "fault":
+            by_stage.setdefault(attempt.stage, []).append((attempt, result))
+    left = policy.budget
+    found: list[Mark] = []
+    for stage in sorted(by_stage, key=lambda stage: (policy.of(stage).deadline or _NEVER, stage)):
+        handed_in = [each for each in by_stage[stage] if each[1].outcome != "missing"] or by_stage[stage]
+        tries = handed_in[-1:] if policy.of(stage).attempts == "last" else handed_in
+        possible = [_mark(policy, *each, left) for each in reversed(tries)]
+        # The most points; among equals the fewest days of the budget, then the latest.
+        found.append(max(possible, key=lambda mark: (mark.points, -mark.budget_days)))
+        left -= found[-1].budget_days
+    return tuple(sorted(found, key=lambda mark: mark.stage))
+
+
+def _mark(policy: Policy, attempt: Attempt, result: Result, left: int) -> Mark:
+    raw, out_of = points(result.verdict, policy.of(attempt.stage))
+    if result.outcome != "graded":
+        raw = 0.0
+    days = policy.late_days(attempt.student, attempt.stage, attempt.submitted)
+    covered = min(days, left) if raw else 0  # what earns nothing uses no budget
+    factor = policy.factor(days - covered) if raw else 1.0
+    assert attempt.result is not None
+    return Mark(
+        attempt.student, attempt.stage, round(raw * factor, DIGITS), out_of, raw, factor, days, covered,
+        attempt.digest, attempt.result,
+    )  # fmt: skip
+
+
+def update_marks(book: Gradebook, policy: Policy, student: str, why: str, now: datetime) -> None:
+    """Bring the automatic marks of one student up to date with the results that count."""
+    book.keep_marks(student, marks(policy, book.counting(student)), why, now)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How a mark would change, and why; override says what counts instead of either, if anything does.
+
+    Its rows, or what it is made of, may change without its points.
+    """
+
+    student: str
+    stage: str
+    before: Mark | None
+    after: Mark
+    why: str
+    override: float | None = None
+
+    @property
+    def changes_points(self) -> bool:
+        """Whether the automatic points would be others."""
+        return self.before is None or round(self.after.points - self.before.points, 2) != 0
+
+
+def differences(book: Gradebook, policy: Policy, found: Mapping[tuple[str, str, str], int]) -> Iterator[Difference]:
+    """Yield what would change if these results counted; found is the number of a result by student, stage, digest."""
+    before = {(mark.student, mark.stage): mark for mark in book.marks()}
+    overrides = {(each.student, each.stage): each.points for each in book.overrides()}
+    for student in dict.fromkeys(attempt.student for attempt in book.attempts()):
+        old = book.counting(student)
+        new = []
+        for attempt, result in old:
+            number = found.get((student, attempt.stage, attempt.digest))
+            new.append((attempt, result) if number is None else (replace(attempt, result=number), book.result(number)))
+        for after in marks(policy, new):
+            cell = student, after.stage
+            known = before.get(cell)
+            results = [_of(each, one) for each, one in ((old, known), (new, after))]
+            if known is None or replace(known, result=after.result) != after or _rows(results[0]) != _rows(results[1]):
+                yield Difference(student, after.stage, known, after, _why(*results), overrides.get(cell))
+
+
+def _of(all_of: Iterable[tuple[Attempt, Result]], mark: Mark | None) -> Result | None:
+    return next((result for attempt, result in all_of if mark is not None and attempt.result == mark.result), None)
+
+
+def _rows(result: Result | None) -> dict[str, str]:
+    """Return which row is how, in a result."""
+    return {} if result is None else {row["id"]: row["status"] for row in result.verdict["criteria"]}
+
+
+def _why(old: Result | None, new: Result | None) -> str:
+    """Return in words what differs between two results: the rows, and what they were graded with."""
+    if old is None or new is None:
+        return "graded for the first time"
+    changed = [(name, getattr(old.key, name), getattr(new.key, name)) for name in ("course", "isolation", "digest")]
+    reasons = [
+        "another attempt, or other modules with it" if name == "digest" else f"{name} {before} → {after}"
+        for name, before, after in changed
+        if before != after
+    ]
+    rows = _rows(old)
+    moved = [
+        f"{row['id']}: {rows.get(row['id'], 'new')} → {row['status']}"
+        for row in new.verdict["criteria"]
+        if rows.get(row["id"]) != row["status"]
+    ]
+    if not moved and not reasons:
+        return "class.toml, what makes a criterion pass, or when it was handed in"
+    more = [f"{len(moved) - MOST_ROWS} more rows"] if len(moved) > MOST_ROWS else []
+    return "; ".join([*moved[:MOST_ROWS], *more, *reasons])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of the table, of a student and a stage.
+
+    mark is the automatic part, None where it waits for an earlier stage or the grader failed so far; override the
+    manual part, if any. outcome, verdict (the published document) and submitted are of the attempt that counts;
+    attempts says how many there are. identity is the student's number on a learning platform, where one is known; label
+    says where that attempt was found, graded when it was graded. fault is why the grader failed, where it did: for
+    those who grade, and not for students. member is what the roster knows of the student, if one was given.
+    """
+
+    student: str
+    stage: str
+    identity: str
+    outcome: Outcome
+    mark: Mark | None
+    override: Override | None
+    verdict: Mapping[str, Any] | None
+    submitted: datetime | None
+    attempts: int
+    label: str = ""
+    graded: datetime | None = None
+    fault: str = ""
+    member: Member | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why the points are what they are: what the person who gave them said, else the problem."""
+        return self.problem if self.override is None else self.override.reason
+
+    @property
+    def problem(self) -> str:
+        """Why there is no verdict on rows, in one line, since it goes into cells of tables; empty where there is one.
+
+        Without the folders that things were found in, which are of no concern to students.
+        """
+        problem = (self.verdict or {}).get("problem")
+        told = " ".join(joined(str(problem["message"])).split()) if problem else ""
+        at = [place for place, sign in enumerate(self.label) if sign == "@"]  # of repository@revision
+        for place in [self.label, *(self.label[:end] for end in reversed(at))]:
+            told = told.replace(place, PurePath(place).name) if len(PurePath(place).parts) > 1 else told
+        return told
+
+    @property
+    def points(self) -> float | None:
+        """What counts: the points of a person before those of the grader; None where there are none yet."""
+        if self.override is not None:
+            return self.override.points
+        return None if self.mark is None else self.mark.points
+
+    @property
+    def passed(self) -> bool:
+        """Whether every row of the attempt that counts passes."""
+        return self.outcome == "graded" and bool(self.verdict and self.verdict["passed"])
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many criteria there are, pass and are robust, of the attempt that counts; nothing without a verdict."""
+        found = (self.verdict or {}).get("counts") if self.outcome == "graded" else None
+        return found or {}
+
+    @property
+    def reached(self) -> str:
+        """The same in words; empty without a verdict."""
+        found = self.counts
+        return reached_of(found["passed"], found["criteria"], found["robust"]) if found.get("criteria") else ""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the attempt that counts was handed in after the deadline and its grace."""
+        return self.mark is not None and self.mark.late_days > 0
+
+
+def table(book: Gradebook) -> tuple[Entry, ...]:
+    """Return the marks of all students, by student and then by stage."""
+    return tuple(entries(book))
+
+
+def entries(book: Gradebook) -> Iterator[Entry]:
+    """Yield the same one by one, so that a large class's verdicts are never all in memory."""
+    marks = {(mark.student, mark.stage): mark for mark in book.marks()}
+    overrides = {(each.student, each.stage): each for each in book.overrides()}
+    faults, waiting = book.faults(), book.waiting()
+    roster = {member.student: member for member in book.roster()}
+    attempts: dict[tuple[str, str], list[Attempt]] = {}
+    for attempt in book.attempts():
+        attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
+    for cell in sorted({*attempts, *overrides}):
+        mark, mine = marks.get(cell), attempts.get(cell, [])
+        waits = [waiting[key] for each in mine if (key := (*cell, each.digest)) in waiting]
+        counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
+        result = book.result(mark.result) if mark else None
+        if waits and result is not None and result.outcome != "graded":  # a zero for nothing gives way to what waits
+            counts, mark, result = mine[-1], None, None
+        outcome: Outcome = result.outcome if result else _ungraded(mine, waits)
+        yield Entry(
+            *cell,
+            identity=next((each.identity for each in reversed(mine) if each.identity), ""),
+            outcome=outcome,
+            mark=mark,
+            override=overrides.get(cell),
+            verdict=result.verdict if result else waits[-1].verdict if outcome == "waits" else None,
+            submitted=counts.submitted if counts else None,
+            attempts=len(mine),
+            label=counts.label if counts else "",
+            graded=result.at if result else None,
+            fault=faults.get(cell, "") if outcome == "fault" else "",
+            member=roster.get(cell[0]),
+        )
+
+
+def _ungraded(attempts: Sequence[Attempt], waits: Sequence[Waiting]) -> Outcome:
+    """Return what came of attempts of which none has a result that counts."""
+    if waits and all(each.result is not None or each.digest in {one.digest for one in waits} for each in attempts):
+        return "waits"
+    return "fault" if attempts else "missing"

@@ -1,0 +1,333 @@
+"""The report of a class: a page of figures for whoever teaches, and a page of feedback for each student.
+
+Pages are HTML without scripts, which a browser opens from anywhere. Whatever a template prints goes through Jinja2's
+escaping, after characters that only pretend to be shown are spelt out. A report is one file, or a folder, which is made
+beside its place and then moved there, so that nobody finds half a report, and a failure leaves the earlier one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.course.stage import FEEDBACK, Course, Feedback
+from grader.criterion import counts_in
+from grader.errors import GraderError, UsageError, installs
+from grader.gradebook.figures import MANY, Document, Figures, Sheet
+from grader.gradebook.marks import Entry
+from grader.gradebook.store import FILE
+from grader.report.escape import breakable, commands
+from grader.report.feedback import HELD_BACK, TESTS, lower
+from grader.report.terminal.layout import printable
+from grader.report.terminal.words import lacking_words
+from grader.verdict import SOURCE
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+MOST_TEXT = 4000  # of one message
+SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
+OUTCOMES = {
+    "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
+    "fault": "the grader failed",
+}  # fmt: skip
+WORDS = {
+    "passed": "✓ passed", "failed": "✗ failed", "not_started": "○ not started", "blocked": "– waits",
+    "crashed": "✗ crashed", "timed_out": "✗ timed out", "over_limit": "✗ over a limit", "grader_fault": "grader fault",
+}  # fmt: skip
+INDEX = "index.html"
+STUDENTS = "students"
+ENDINGS = (".html", ".htm")
+_PAGE = re.compile(r"[a-z0-9-]{1,40}-[0-9a-f]{12}\.html")
+_OURS = b'<meta name="generator" content="grader class report">'
+MOST_FAILURES = 3  # of a row
+
+
+class Pages:
+    """The pages of one report. Raises UsageError without Jinja2.
+
+    feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow.
+    """
+
+    def __init__(self, course: Course, feedback: Feedback, now: datetime) -> None:
+        self._levels = {stage.id: lower(stage.feedback, feedback) for stage in course.stages}
+        self._order = {stage.id: place for place, stage in enumerate(course.stages)}
+        self._feedback = feedback
+        self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
+        self._templates = _environment()
+
+    def overview(self, figures: Figures) -> Iterator[str]:
+        """Yield the text of the class's page, piece by piece."""
+        return self._templates.get_template("overview.html").generate(
+            figures=figures,
+            stages=sorted(figures.stages.values(), key=lambda each: (self._order.get(each.id, math.inf), each.id)),
+            mistakes=figures.commonest(SHOWN_MISTAKES),
+            hardest=figures.hardest(SHOWN_ROWS),
+            stuck=figures.longest(SHOWN_STUCK),
+            many=MANY,
+            **self._common,
+        )
+
+    def student(self, sheet: Sheet) -> str:
+        """Return the text of one student's page; nobody else is named in it."""
+        return self._templates.get_template("student.html").render(
+            student=sheet.student,
+            passed=sheet.passed,
+            points=sheet.points,
+            parts=[self._part(entry) for entry in sheet.entries],
+            words=WORDS,
+            **self._common,
+        )
+
+    def _part(self, entry: Entry) -> dict[str, Any]:
+        """Return a stage: problem and hint say why nothing could be run, notes what was stood in for."""
+        verdict = entry.verdict or {}
+        problem = verdict.get("problem") or {}
+        failed = entry.outcome != "graded" or bool(problem)
+        level = self._levels.get(entry.stage, self._feedback)
+        return {
+            "entry": entry,
+            "title": str(verdict.get("title") or ""),
+            "outcome": "passed" if entry.passed else OUTCOMES.get(entry.outcome, "not passed"),
+            "problem": entry.problem,
+            "hint": str(problem.get("hint") or ""),
+            "rows": () if failed else rows(verdict, level),
+            "notes": tuple(map(str, verdict.get("notes") or ())),
+        }
+
+
+def cut(text: str, most: int = MOST_TEXT) -> str:
+    """Return text no longer than that, and a sign where it was cut."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: never 0 or 100 where it is only near.
+
+    >>> percent(0.999), percent(0.001), percent(0.5), percent(1.0)
+    ('99', '1', '50', '100')
+    """
+    return str(round(share * 100) if share in (0.0, 1.0) else min(max(round(share * 100), 1), 99))
+
+
+def _plain(value: Any) -> Any:
+    """Return what a template prints as it can be shown; what is markup already is the template's own."""
+    return printable(value) if type(value) is str else value
+
+
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        message = "a report cannot be written without Jinja2"
+        raise UsageError(message, installs("class", "jinja2")) from error
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "cut": cut,
+        "percent": percent,
+        "breakable": breakable,
+        "commands": partial(commands, name="grader"),
+    }
+    return made
+
+
+@dataclass(frozen=True)
+class ShownFailure:
+    """One failed test as its page tells it."""
+
+    test: str
+    call: str
+    message: str
+    help: str
+    mistake: str
+    fix: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
+
+    text: str
+    status: str
+    passed: int
+    total: int
+    lacking: str
+    waits_for: tuple[str, ...]
+    failures: tuple[ShownFailure, ...]
+    more: int
+
+
+def rows(verdict: Document, feedback: Feedback) -> tuple[Row, ...]:
+    """Return the rows of a stored verdict with what may be told of their failures."""
+    stored = verdict.get("feedback")
+    before: Feedback = next((each for each in FEEDBACK if each == stored), "full")
+    level = lower(feedback, before)
+    lent = any(use.get("source") == "reference" for use in verdict.get("uses") or ())
+    return tuple(_row(row, level, level != before, lent) for row in verdict.get("criteria") or ())
+
+
+def _kept(row: Document, beside_reference: bool) -> list[Document]:
+    """Return the failures of a row; of a run beside a reference, whose code could read it, only our own words.
+
+    Earlier graders stored more of such a run.
+    """
+    failures: list[Document] = list(row.get("failures") or ())
+    return [each for each in failures if each.get("test") in (TESTS, SOURCE)] if beside_reference else failures
+
+
+def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> Row:
+    told = tuple(_told(_kept(row, beside_reference), level, lowered))
+    counts = counts_in(row)
+    is_told = row["status"] == "passed" or row["values_right"]
+    return Row(
+        str(row.get("text") or row["id"]),
+        str(row["status"]),
+        int(row["tests_passed"]),
+        int(row["tests_total"]),
+        lacking_words(counts.lacking) if is_told else "",
+        () if lowered else tuple(map(str, row.get("waits_for") or ())),
+        told[:MOST_FAILURES],
+        max(0, len(told) - MOST_FAILURES),
+    )
+
+
+def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[ShownFailure]:
+    for each in failures:
+        held = bool(each.get("hidden", True)) and level != "full"
+        if held and level == "verdict":
+            continue
+        cause: Document = {} if lowered else each.get("cause") or {}
+        mistake, fix = str(cause.get("text") or ""), str(cause.get("fix") or "")
+        test = str(each.get("test") or "")
+        if held:
+            yield ShownFailure(test.partition("[")[0], "", HELD_BACK, "", mistake, fix, "")
+        else:
+            message, call = str(each.get("message") or ""), str(each.get("call") or "")
+            where = re.split(r"[/\\]", str(each.get("where") or ""))[-1]  # folders are of the machine that graded
+            yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where)
+
+
+def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
+    """Write a file where place ends in .html, else a folder; return how many students are in it.
+
+    Raises UsageError where something else is in the way, which is left as it is.
+    """
+    with _fresh(place) as fresh:
+        return _write(pages, sheets, fresh, is_folder(place))
+
+
+def is_folder(place: Path) -> bool:
+    """Return whether a report there is a folder."""
+    return place.suffix.lower() not in ENDINGS
+
+
+def expect_free(place: Path) -> None:
+    """Raise UsageError unless a report can be put there; only an earlier report is replaced."""
+    if place.name in ("", ".."):
+        raise UsageError(f"{place} has no name of its own", "Name a file or a folder, as in --out report.")
+    if not place.parent.is_dir():
+        raise UsageError(f"{place.parent} is not a folder", "Name a place in a folder that exists.")
+    if not os.path.lexists(place):
+        return
+    if (place / FILE).exists():
+        hint = f"Name the gradebook first, as in `grader class report {place} --out report`."
+        raise UsageError(f"{place} holds a gradebook, and no report is put there", hint)
+    if place.is_symlink():
+        raise UsageError(f"{place} is a link; it was not replaced", "Name another place with --out.")
+    if not (_is_report(place) if is_folder(place) else place.is_file()):
+        kind = "an empty folder, or an earlier report with nothing added" if is_folder(place) else "a file"
+        raise UsageError(f"{place} is in the way: expected {kind}", "Name another place with --out.")
+
+
+def page_name(student: str) -> str:
+    """Return the name of a student's file: what of their name any system can hold, and a digest that is theirs alone.
+
+    >>> page_name("../Ada Lovelace")
+    'ada-lovelace-8a44a1f8c3f3.html'
+    """
+    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-") or "student"
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{slug}-{digest}.html"
+
+
+def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
+    figures = Figures()
+    if folder:
+        fresh.mkdir(mode=0o700)  # as private as the gradebook
+        (fresh / STUDENTS).mkdir()
+    for sheet in sheets:
+        name = f"{STUDENTS}/{page_name(sheet.student)}" if folder else ""
+        if folder:
+            (fresh / name).write_text(pages.student(sheet), encoding="utf-8", newline="\n")
+        figures.add(sheet, name)
+    if not figures.lines:
+        raise UsageError("there are no results to report", "`grader class grade` makes some; see --stage, too.")
+    index = fresh / INDEX if folder else fresh
+    index.touch(0o600, exist_ok=False)
+    with index.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pages.overview(figures))
+    return len(figures.lines)
+
+
+@contextmanager
+def _fresh(place: Path) -> Iterator[Path]:
+    """Give a path beside a place, and move what was written there to the place once all of it is."""
+    expect_free(place)
+    name = secrets.token_hex(8)
+    fresh, before = (place.with_name(f".{place.name[:50]}.{name}.{kind}") for kind in ("new", "old"))
+    try:
+        yield fresh
+        if place.is_dir():
+            place.rename(before)
+        try:
+            fresh.replace(place)
+        except OSError:
+            if before.exists():
+                before.rename(place)
+            raise
+    except OSError as error:
+        hint = "Free some space, or name another place with --out. An earlier report stays as it was."
+        raise GraderError(f"{place} cannot be written: {error.strerror or error}", hint) from error
+    finally:
+        for path in (fresh, before):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _is_report(folder: Path) -> bool:
+    """Return whether a folder is empty or a report, and holds nothing else."""
+    if not folder.is_dir():
+        return False
+    found = {path.name for path in folder.iterdir()}
+    if not found:
+        return True
+    students = folder / STUDENTS
+    if found != {INDEX, STUDENTS} or not (folder / INDEX).is_file() or not students.is_dir() or students.is_symlink():
+        return False
+    with (folder / INDEX).open("rb") as file:
+        ours = _OURS in file.read(4096)
+    return ours and all(_PAGE.fullmatch(path.name) for path in students.iterdir())

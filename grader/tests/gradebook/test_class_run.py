@@ -1,0 +1,22 @@
+"""How far a run is, counted and in words."""
+
+from __future__ import annotations
+
+from grader.gradebook.class_run import Tally
+
+
+def test_a_tally_says_how_far_it_is_in_words() -> None:
+    tally = Tally("s15", 100, kept=10, passed=20, failed=5, rejected=1, missing=2, faults=[("ada", "no memory")])
+    assert tally.words(10.0) == "s15: 20 passed, 8 not, 1 fault, 2.6/s, 0 min 23 s left"
+    assert tally.words(1000.0) == "s15: 20 passed, 8 not, 1 fault, 2/min, 39 min 6 s left"
+    assert Tally("s15", 100, kept=3).words(0) == "s15: 3 kept"
+    assert Tally("s15", 100_000, passed=1).words(1.0).endswith("27 h 46 min left")
+    assert Tally("s15", 3, kept=3).summary == "nothing is new; 3 had a result before"
+    assert tally.summary == (
+        "20 passed, 5 did not, 2 handed in nothing, 1 cannot be accepted, 1 grader fault; 10 had a result before"
+    )
+
+
+def test_each_attempt_that_the_grader_failed_at_counts() -> None:
+    tally = Tally("s15", 3, passed=1, faults=[("ada", "no memory"), ("ada", "no room")])
+    assert (tally.graded, tally.summary) == (3, "1 passed, 0 did not, 2 grader faults")
