@@ -12,9 +12,9 @@ from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.course.table import listed
-from grader.criterion import Failure, counts_of
-from grader.outcome import KINDS, Outcome
-from grader.verdict import Verdict
+from grader.criterion import KINDS, counts_of
+from grader.outcome import Outcome
+from grader.verdict import Failure, Verdict
 
 LEAST_KILLED = 0.98
 KEPT = 150  # characters of a long message at either end

@@ -16,11 +16,10 @@ from grader.authoring import cases, proof
 from grader.authoring.changed_lines import Change, change_of, replaced_by
 from grader.course.mutants import Mutant, mutants, plain
 from grader.course.stage import Course, Stage
-from grader.criterion import CriterionResult
 from grader.diagnosis.likeness import most_alike
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import Diagnosis
-from grader.verdict import Verdict
+from grader.verdict import CriterionResult, Verdict
 
 SEED = 1000
 REFERENCE, ALTERNATIVES, POOL = WAYS = ("reference", "alternatives", "pool")

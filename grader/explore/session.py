@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.course.data import data_files
 from grader.course.stage import Course, Stage, public_names
+from grader.criterion import Status
 from grader.diagnosis import calls
 from grader.diagnosis.exceptions.memory import too_much
 from grader.explore import model
@@ -35,7 +36,7 @@ from grader.isolation.workers import Workers
 from grader.judging.bounded import Bounded, Bounds, Telling, bounded
 from grader.judging.messages import Messages, SharedStatus, records, unpacked
 from grader.judging.task import Death
-from grader.outcome import Status, Where
+from grader.outcome import Where
 from grader.sandbox.connection import Connection
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.module import MissingName, RemoteModule

@@ -9,10 +9,10 @@ from grader.authoring.cases import Case, Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage
-from grader.criterion import CriterionResult, Failure, KindCount
-from grader.outcome import Diagnosis, Outcome, Status
+from grader.criterion import KindCount, Status
+from grader.outcome import Diagnosis, Outcome
 from grader.submission.source import Problem
-from grader.verdict import Run, Verdict
+from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 HINTS = ("a", "b", "c")
 
