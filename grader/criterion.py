@@ -1,4 +1,4 @@
-"""One criterion, a row of the checklist: by the kinds of its tests whether it passes, what it lacks, and its failures.
+"""One criterion, a row of the checklist: by the kinds of its tests whether it passes, and what it lacks.
 
 A criterion is about mathematics: it passes by its tests of values, edges, purity, speed and memory. Tests of refusals
 and of the dtype are its robustness, which is counted apart and part of passing only where a course or a class says
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-from grader.outcome import KINDS, Kind, Status
-
-if TYPE_CHECKING:
-    from grader.outcome import Diagnosis, Gradient, Where
-
+Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed_out", "over_limit", "grader_fault"]
+# What a test asks of an answer: right values; that bad input is refused; the dtype; cases at the edges; that arguments
+# stay as they were; that it is fast enough; that it holds little memory.
+Kind = Literal["values", "refusals", "dtype", "edges", "purity", "speed", "memory"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Passes = Literal["mathematics", "all"]  # the tests that make a criterion pass
 PASSES: tuple[Passes, ...] = get_args(Passes)
 ROBUSTNESS: tuple[Kind, ...] = ("refusals", "dtype")
@@ -112,61 +112,3 @@ def counts_in(row: Mapping[str, Any]) -> Counts:
     kinds = tuple(KindCount(kind, row["kinds"][kind]["tests_passed"], row["kinds"][kind]["tests_total"])
                   for kind in KINDS if kind in row["kinds"])  # fmt: skip
     return Counts(row["tests_passed"], row["tests_total"], kinds)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """One test that did not pass, as a learner is told of it."""
-
-    test: str
-    hidden: bool
-    status: Status
-    call: str
-    message: str
-    diagnosis: Diagnosis | None
-    where: Where | None
-    notes: tuple[str, ...] = ()
-    unexplained: str = ""  # why an explanation could not be made
-    kind: Kind | Literal[""] = ""
-    help: str = ""  # what an exception means here
-    gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
-    pattern: str = ""  # the line of the message that says what its numbers look like
-    undecided: tuple[str, ...] = ()  # ids of known mistakes that explain it equally well: for authors alone
-
-
-@dataclass(frozen=True)
-class CriterionResult:
-    """One row of the checklist; waits_for holds the functions that have to come first.
-
-    kinds counts the tests that name their kind, where any were run. failures holds every test that did not pass: one
-    that passes may lack some of its robustness.
-    """
-
-    id: str
-    text: str
-    status: Status
-    tests_passed: int
-    tests_total: int
-    failures: tuple[Failure, ...] = ()
-    waits_for: tuple[str, ...] = ()
-    kinds: tuple[KindCount, ...] = ()
-
-    @property
-    def counts(self) -> Counts:
-        """How many of its tests pass, and of which kinds they are."""
-        return Counts(self.tests_passed, self.tests_total, self.kinds)
-
-    @property
-    def values_right(self) -> bool:
-        """Whether it fails although its values are right: its edges or purity are not (◐)."""
-        return self.status == "failed" and self.counts.values_right
-
-    @property
-    def lacks_robustness(self) -> bool:
-        """Whether it passes, and some of its tests of refusals or of the dtype do not."""
-        return self.status == "passed" and not self.robust
-
-    @property
-    def robust(self) -> bool:
-        """Whether it passes with every test of refusals and of the dtype."""
-        return self.status == "passed" and not self.counts.missing_robustness

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed_out", "over_limit", "grader_fault"]
-# What a test asks of an answer: right values; that bad input is refused; the dtype; cases at the edges; that arguments
-# stay as they were; that it is fast enough; that it holds little memory.
-Kind = Literal["values", "refusals", "dtype", "edges", "purity", "speed", "memory"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+from grader.criterion import KINDS as KINDS
+from grader.criterion import Kind as Kind
+from grader.criterion import Status as Status
 
 
 @dataclass(frozen=True)

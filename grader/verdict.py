@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.criterion import CriterionResult as CriterionResult
-from grader.criterion import Failure as Failure
-from grader.criterion import Passes, counts_of
-from grader.outcome import Outcome, Status, Where, the_one
+from grader.criterion import Counts, Kind, KindCount, Passes, Status, counts_of
+from grader.outcome import Diagnosis, Gradient, Outcome, Where, the_one
 from grader.submission.parsing import Problem
 from grader.submission.snapshot import Use
 
@@ -92,6 +91,64 @@ SOURCE = "the source"  # stands for a test where the module's text is what fails
 ABRUPT: tuple[Status, ...] = ("crashed", "timed_out", "over_limit")
 # The first of these that any test of a criterion which counts has is the criterion's status.
 GRAVITY: tuple[Status, ...] = ("grader_fault", "crashed", "timed_out", "over_limit", "failed", "not_started", "blocked")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One test that did not pass, as a learner is told of it."""
+
+    test: str
+    hidden: bool
+    status: Status
+    call: str
+    message: str
+    diagnosis: Diagnosis | None
+    where: Where | None
+    notes: tuple[str, ...] = ()
+    unexplained: str = ""  # why an explanation could not be made
+    kind: Kind | Literal[""] = ""
+    help: str = ""  # what an exception means here
+    gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
+    pattern: str = ""  # the line of the message that says what its numbers look like
+    undecided: tuple[str, ...] = ()  # ids of known mistakes that explain it equally well: for authors alone
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """One row of the checklist; waits_for holds the functions that have to come first.
+
+    kinds counts the tests that name their kind, where any were run. failures holds every test that did not pass: one
+    that passes may lack some of its robustness.
+    """
+
+    id: str
+    text: str
+    status: Status
+    tests_passed: int
+    tests_total: int
+    failures: tuple[Failure, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    kinds: tuple[KindCount, ...] = ()
+
+    @property
+    def counts(self) -> Counts:
+        """How many of its tests pass, and of which kinds they are."""
+        return Counts(self.tests_passed, self.tests_total, self.kinds)
+
+    @property
+    def values_right(self) -> bool:
+        """Whether it fails although its values are right: its edges or purity are not (◐)."""
+        return self.status == "failed" and self.counts.values_right
+
+    @property
+    def lacks_robustness(self) -> bool:
+        """Whether it passes, and some of its tests of refusals or of the dtype do not."""
+        return self.status == "passed" and not self.robust
+
+    @property
+    def robust(self) -> bool:
+        """Whether it passes with every test of refusals and of the dtype."""
+        return self.status == "passed" and not self.counts.missing_robustness
 
 
 @dataclass(frozen=True)

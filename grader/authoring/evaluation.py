@@ -11,10 +11,10 @@ from grader.course.answers import Mistake, hidden_folder
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.course.table import Table, listed, read_toml
-from grader.criterion import Failure, counts_of
+from grader.criterion import KINDS, counts_of
 from grader.errors import CourseError
-from grader.outcome import KINDS, Outcome
-from grader.verdict import Verdict
+from grader.outcome import Outcome
+from grader.verdict import Failure, Verdict
 
 FILE = "equivalent.toml"
 

@@ -18,11 +18,10 @@ from grader.authoring import cases, proof
 from grader.course.answers import load_mistakes, reference_source
 from grader.course.mutants import BODIES, Mutant, mutants, plain, reach
 from grader.course.stage import Course, Stage
-from grader.criterion import CriterionResult
 from grader.diagnosis.likeness import most_alike
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import Diagnosis
-from grader.verdict import Verdict
+from grader.verdict import CriterionResult, Verdict
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from grader.course.provenance import STUDENT
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
@@ -192,6 +191,8 @@ def _known_level(name: str) -> str:
 
 
 def _named_student(name: str | None) -> str | None:
+    from grader.course.provenance import STUDENT
+
     if name is not None and not STUDENT.fullmatch(name):
         hint = "Expected at most 100 letters, digits, and . @ / + - _"
         raise UsageError(f"{name!r} cannot be the name of a student", hint)

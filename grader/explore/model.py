@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from grader.course.import_guard import load
 from grader.course.stage import Course
+from grader.criterion import Status
 from grader.errors import CourseError
-from grader.outcome import Status, Where
+from grader.outcome import Where
 from grader.submission.parsing import Problem
 
 Numbers = tuple[float, ...]

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.course.provided import data_files
 from grader.course.stage import Course, Stage, public_names
+from grader.criterion import Status
 from grader.diagnosis import calls
 from grader.diagnosis.exceptions.help import too_much
 from grader.explore import model
@@ -34,7 +35,7 @@ from grader.isolation import tiers
 from grader.isolation.workers import Workers
 from grader.judging.judge_process import Bounded, Bounds, Telling, bounded
 from grader.judging.task import Death, Messages, SharedStatus, records, unpacked
-from grader.outcome import Status, Where
+from grader.outcome import Where
 from grader.sandbox.connection import Connection, MissingName, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import LearnerProcess, LoadFailed, job_for

@@ -15,8 +15,8 @@ from grader.course.answers import reference_source, stub_source
 from grader.course.sealed import public_only
 from grader.course.stage import Criterion, Stage
 from grader.course.stub import excerpt_of
+from grader.criterion import Kind
 from grader.errors import CourseError, ProgressError, SealError, StageLocked, UsageError
-from grader.outcome import Kind
 from grader.progress.actions import Workspace, checked, last_checked
 from grader.progress.last_check import RowCheck
 from grader.progress.state import Progress

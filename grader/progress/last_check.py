@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from grader.atomic import write_atomically
 from grader.course.stage import Stage
-from grader.criterion import BESIDE_VALUES, Counts, KindCount, Passes, redecided
+from grader.criterion import BESIDE_VALUES, KINDS, Counts, Kind, KindCount, Passes, Status, redecided
 from grader.errors import ProgressError
-from grader.outcome import KINDS, Kind, Status
 
 if TYPE_CHECKING:
     from grader.verdict import CriterionResult, Failure, Verdict

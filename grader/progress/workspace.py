@@ -21,12 +21,17 @@ from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderFault, StageLocked, StageWaits, SubmissionError
 from grader.progress.state import Progress, current, state_of, waits_for
 from grader.progress.store import Store
-from grader.submission import Snapshot, holds_stages, take
-from grader.submission.earlier import Lending, used_modules
 
 if TYPE_CHECKING:
-    from grader.course.stage import Stage
+    from grader.judging.grading import Options
+    from grader.outcome import Outcome
+    from grader.submission import Snapshot
+    from grader.submission.earlier import Lending
     from grader.verdict import Run, Verdict
+
+    OnTest = Callable[[Outcome], None]
+    OnDecided = Callable[[Verdict], None]
+    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None, OnDecided | None], Verdict]
 
 
 def lending_for(
@@ -38,6 +43,8 @@ def lending_for(
     """
     if path is None or is_self_paced(stage):
         return None
+    from grader.submission.earlier import Lending
+
     folder = shell.quoted(str(path))
     return Lending(lambda used: since, now, lambda used: beside(course, used, path) is not None, folder=folder)
 
@@ -58,6 +65,8 @@ def equipped(
     """
     if not stage.builds_on:
         return snapshot
+    from grader.submission.earlier import used_modules  # which `grader status` does without
+
     progress = store.read()
 
     def own(used: Stage) -> Snapshot | None:
@@ -77,23 +86,14 @@ def equipped(
 
 def beside(course: Course, used: Stage, path: Path | None) -> Snapshot | None:
     """Return what path holds for an earlier stage; None where that is nothing, or cannot be accepted."""
+    from grader.submission import holds_stages, take
+
     if path is not None and not holds_stages(path):
         return None
     try:
         return take(used, path, course.root)
     except SubmissionError:
         return None
-
-
-if TYPE_CHECKING:
-    from grader.judging.grading import Options
-    from grader.outcome import Outcome
-    from grader.submission import Snapshot
-    from grader.verdict import Verdict
-
-    OnTest = Callable[[Outcome], None]
-    OnDecided = Callable[[Verdict], None]
-    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None, OnDecided | None], Verdict]
 
 
 @dataclass(frozen=True)

@@ -194,8 +194,8 @@ LISTS_ONLY = (
     ("arguments", "idle"),
     [
         (("--help",), (*SHOWS_NOTHING, *LISTS_ONLY)),
-        (("status",), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.workspace", "hashlib")),
-        ((), (*SHOWS_NOTHING, "grader.commands.setup", "grader.progress.workspace", "hashlib")),
+        (("status",), (*SHOWS_NOTHING, "grader.commands.setup", "grader.submission", "hashlib")),
+        ((), (*SHOWS_NOTHING, "grader.commands.setup", "grader.submission", "hashlib")),
     ],
 )
 def test_what_a_light_command_does_not_use_is_not_imported(

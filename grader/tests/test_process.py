@@ -124,7 +124,7 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(name: str, tmp_path: Pa
 def test_a_signal_that_meets_a_finaliser_still_tells_the_exit_code() -> None:
     code = """
 import os, signal, sys
-from grader import stopping
+from grader import process
 
 class Met:
     def __del__(self):
@@ -132,11 +132,11 @@ class Met:
         for _ in range(1000):
             pass
 
-stopping.end_in_order()
+process.end_in_order()
 sys.unraisablehook = lambda told: print(repr(told.exc_value))
 met = Met()
 del met
-sys.exit(stopping.exit_code(1))
+sys.exit(process.exit_code(1))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("SystemExit(143)\n", 143), done.stderr

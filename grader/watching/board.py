@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.stage import Stage
-from grader.outcome import Status
+from grader.criterion import Status
 from grader.progress.standings import Standing
 from grader.verdict import CriterionResult, Verdict
 
