@@ -28,10 +28,12 @@ from grader.sandbox.record import Name, Record, copied_value
 from grader.sandbox.values import Extended
 
 TRY = "_variant_try"  # the name, in a changed module, of what makes the requests
+CHOOSE = "_variant_choose"  # of what puts changes in force for requests that follow one by one
 MADE = "_variant_made"  # stands before the place of an earlier request, whose result is passed on
 STEPS = 20_000  # of one trial where nobody says more: rounds of loops, and calls
 LEAST_STEPS, MORE_STEPS = 3000, 20  # else: at least, and so many times those of the learner's own run
 MOST_STEPS = 400_000
+STEPS_OF_A_TEST = 4 * MOST_STEPS
 EXCHANGE_SECONDS = 0.02  # after which an exchange ends; those that were not tried go over in the next
 CLOCKED = 4  # groups between two looks at the clock, which is slow on some machines
 FAR_SECONDS = 20.0  # of wall time for one exchange: a single operation of NumPy that does not come to its end
@@ -43,7 +45,7 @@ import copy as _variant_copy, marshal as _variant_marshal
 from time import process_time as _variant_clock
 
 {SWITCH} = frozenset()
-_variant_left = [None]
+_variant_left = [None, None]  # steps that are left, and what is raised without one
 
 
 class _VariantStop(BaseException):
@@ -54,7 +56,7 @@ def {STEP}():
     if _variant_left[0] is not None:
         _variant_left[0] -= 1
         if _variant_left[0] < 0:
-            raise _VariantStop
+            raise _variant_left[1]
 
 
 def _variant_plain(value):
@@ -106,7 +108,7 @@ def _variant_given(value, made):
 
 def _variant_one(requests, steps):
     from grader.worker.operations import perform
-    _variant_left[0] = steps
+    _variant_left[:] = steps, _VariantStop
     made, told = [], []
     try:
         for kind, target, name, args, kwargs, is_kept in requests:
@@ -131,6 +133,11 @@ def _variant_one(requests, steps):
     finally:
         left, _variant_left[0] = _variant_left[0], None
     return told, steps - max(left, 0)
+
+
+def {CHOOSE}(numbers, steps):
+    globals()["{SWITCH}"] = frozenset(numbers)
+    _variant_left[:] = steps, TimeoutError
 
 
 def {TRY}(groups, requests, steps, codes=(), is_noted=False):
@@ -220,7 +227,7 @@ class LocalRunner:
         return found
 
     def choose(self, numbers: Sequence[int]) -> None:
-        vars(self._module)[SWITCH] = frozenset(numbers)
+        vars(self._module)[CHOOSE](numbers, STEPS_OF_A_TEST if numbers else None)
 
     def named(self, name: str) -> Any:
         return getattr(self._module, name)
@@ -343,7 +350,8 @@ class RemoteRunner:
             self._restart()
         while self._waiting:
             self._ran(self._waiting.pop(0))
-        self._opened().request("setattr", self._module, SWITCH, (tuple(numbers),), label=SWITCH)
+        args = list(numbers), STEPS_OF_A_TEST if numbers else None
+        self._opened().request("call", self._module, CHOOSE, args, label=CHOOSE)
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of the module."""

@@ -285,6 +285,16 @@ def sum_missing(site: Site) -> Iterator[Made]:
             yield site.make(named(function, site.node, **keywords), says, adds=True)
 
 
+@edit("step-missing", ast.Name, ast.Subscript, ast.Attribute, ast.Call, rank=UNUSUAL)
+def step_missing(site: Site) -> Iterator[Made]:
+    """Yield a value with a function taken of it: `exp(x)`, `log(x)`."""
+    if site.number is None or not isinstance(site.parent, (*WHOLE, ast.BinOp, ast.Call)):
+        return
+    for function in ("exp", "log"):
+        if called(site.parent) != function and called(site.node) != function:
+            yield site.make(named(function, site.node), f"`{function}` of `{{old}}` is needed", adds=True)
+
+
 @edit("own-step-missing", ast.Name, ast.BinOp, ast.Call, ast.Subscript, rank=RARE)
 def own_step_missing(site: Site) -> Iterator[Made]:
     """Yield a value with a function of the module, or one that is passed, taken of it."""
