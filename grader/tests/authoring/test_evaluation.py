@@ -15,13 +15,14 @@ from grader.authoring.evaluation import Equivalent, Mutation, Tally, load_equiva
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage
+from grader.criterion import KindCount
 from grader.diagnosis.obvious import NOTHING
 from grader.errors import CourseError
 from grader.outcome import Diagnosis, Outcome, Status
 from grader.submission.parsing import Problem
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import write_stage
-from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
+from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 HINTS = ("a", "b", "c")
 
