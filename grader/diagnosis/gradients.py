@@ -218,7 +218,7 @@ class Pair:
 def is_about_gradients(functions: tuple[str, ...]) -> bool:
     """Say whether a row is about gradients, by the names of its functions.
 
-    >>> is_about_gradients(("Dense.backward", "Dense")), is_about_gradients(("backward_substitution",))
+    >>> is_about_gradients(("Dense.backward", "Dense")), is_about_gradients(("backward_elimination",))
     (True, False)
     """
     last = [name.rpartition(".")[2] for name in functions]
