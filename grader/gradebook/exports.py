@@ -1,17 +1,18 @@
-"""The formats of `grader class export`: CSV, JSON, gradebooks of Canvas and Moodle, JUnit XML, Parquet."""
+"""The formats of `grader class export`, CSV to Parquet, and their registry, which installed packages add to."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
 
 from grader.errors import UsageError, installs
 from grader.gradebook.marks import Entry
 from grader.report.document import dumps
-from grader.report.escape import Cell, csv_text, markup
+from grader.report.escape import Cell, csv_text
+from grader.report.formats import Format, Formats
+from grader.report.junit import TestCase, TestSuite, document
 from grader.report.terminal.words import count
 
 SCHEMA = 2  # of marks.schema.json
@@ -21,7 +22,7 @@ COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
     "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust", *PERSON,
 )  # fmt: skip
-CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+OF_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def as_canvas(entries: Sequence[Entry]) -> str:
         _number(max((each.mark.out_of for each in entries if each.stage == stage and each.mark), default=None))
         for stage in stages
     ]
-    lines: list[list[Cell]] = [[*CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
+    lines: list[list[Cell]] = [[*OF_CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
     for student in dict.fromkeys(entry.student for entry in entries):
         mine = [cells.get((student, stage)) for stage in stages]
         lines.append(
@@ -197,60 +198,51 @@ def _types(arrow: Any) -> dict[str, Any]:
 def as_junit(entries: Sequence[Entry]) -> str:
     """Return the marks as JUnit XML: a suite for each stage, a case for each student; without a verdict, an error.
 
-    Times are in seconds; a suite began, in UTC, when the first of what counts was graded. Nothing is skipped, since
-    most readers count that as green.
+    A suite began when the first of what counts was graded. Nothing is skipped, since most readers count that as green.
     """
     stages = sorted({entry.stage for entry in entries})
-    suites = "".join(_suite(stage, [each for each in entries if each.stage == stage]) for stage in stages)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader class">{suites}</testsuites>\n'
+    return document(
+        "grader class", [_suite(stage, [each for each in entries if each.stage == stage]) for stage in stages]
+    )
 
 
-def _suite(stage: str, entries: Sequence[Entry]) -> str:
-    counts: dict[str, object] = {
-        "tests": len(entries),
-        "failures": sum(entry.outcome == "graded" and not entry.passed for entry in entries),
-        "errors": sum(entry.outcome != "graded" for entry in entries),
-        "skipped": 0,
-        "time": f"{sum(map(_seconds, entries)):.3f}",
-    }
-    if moments := [entry.graded for entry in entries if entry.graded is not None]:
-        counts["timestamp"] = f"{min(moments).astimezone(UTC):%Y-%m-%dT%H:%M:%S}"  # the form has no place for a zone
-    head = " ".join(f'{name}="{value}"' for name, value in counts.items())
-    return f'<testsuite name="{markup(stage)}" {head}>{"".join(map(_case, entries))}</testsuite>'
+def _suite(stage: str, entries: Sequence[Entry]) -> TestSuite:
+    began = min((each.graded for each in entries if each.graded is not None), default=None)
+    return TestSuite(stage, [_case(each) for each in entries], sum(map(_seconds, entries)), began)
 
 
 def _seconds(entry: Entry) -> float:
     return float((entry.verdict or {}).get("duration_s") or 0.0)
 
 
-def _case(entry: Entry) -> str:
+def _case(entry: Entry) -> TestCase:
     """Return a case; what it prints, robust criteria and what a person said of their points, changes no verdict."""
     hand = "" if entry.override is None else f"{entry.override.points:g} points given by hand: {entry.reason}"
     printed = "\n".join(filter(None, [entry.reached, hand]))
-    inner = "" if entry.passed else _failure(entry)
-    inner += f"<system-out>{markup(printed)}</system-out>" if printed else ""
-    head = f'classname="{markup(entry.stage)}" name="{markup(entry.student)}" time="{_seconds(entry):.3f}"'
-    return f"<testcase {head}>{inner}</testcase>"
-
-
-def _failure(entry: Entry) -> str:
-    if entry.problem:
-        told = entry.problem
-    elif entry.outcome == "fault":
-        told = f"the grader failed; this costs the student nothing{f': {entry.fault}' if entry.fault else ''}"
-    else:
-        rows = (entry.verdict or {}).get("criteria", ())
-        told = "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")
-    kind = "failure" if entry.outcome == "graded" else "error"
+    case = TestCase(entry.stage, entry.student, printed=printed, seconds=_seconds(entry))
+    if entry.passed:
+        return case
     points = f"{entry.points:g} points" if entry.points is not None else "no points yet"
-    return f'<{kind} type="{entry.outcome}" message="{points}">{markup(told)}</{kind}>'
+    kind: Literal["failure", "error"] = "failure" if entry.outcome == "graded" else "error"
+    return replace(case, kind=kind, message=points, type=entry.outcome, text=_text(entry))
 
 
-RENDER: Mapping[str, Callable[[Sequence[Entry]], str | bytes]] = {
-    "csv": as_csv,
-    "json": as_json,
-    "canvas": as_canvas,
-    "moodle": as_moodle,
-    "junit": as_junit,
-    "parquet": as_parquet,
-}
+def _text(entry: Entry) -> str:
+    if entry.problem:
+        return entry.problem
+    if entry.outcome == "fault":
+        return f"the grader failed; this costs the student nothing{f': {entry.fault}' if entry.fault else ''}"
+    rows = (entry.verdict or {}).get("criteria", ())
+    return "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")
+
+
+CSV = Format("csv", as_csv)
+JSON = Format("json", as_json)
+CANVAS = Format("canvas", as_canvas)
+MOODLE = Format("moodle", as_moodle)
+JUNIT = Format("junit", as_junit)
+PARQUET = Format("parquet", as_parquet)
+CLASSES = Formats(
+    "grader.class_formats",
+    {each.name: f"{__name__}:{each.name.upper()}" for each in (CSV, JSON, CANVAS, MOODLE, JUNIT, PARQUET)},
+)

@@ -1,7 +1,7 @@
 """The formats of results, of a check and of a class: what each is called, what makes it, and how `--format` is read.
 
 An installed package adds one by an entry point, whose name is the format's and whose object is a `Format`: of the group
-`grader.formats` for checks, of `grader.class_formats` for classes (grader/gradebook/exports). None takes the place of
+`grader.formats` for checks, of `grader.class_formats` for classes (gradebook/exports). None takes the place of one of
 the grader's own. What a format is given has been through feedback.py: it cannot tell more than the others.
 """
 

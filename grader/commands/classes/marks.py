@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -85,17 +86,18 @@ def export(
 def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
     from grader.commands.publishing import expect_writable, put
-    from grader.gradebook.exports import RENDER
+    from grader.gradebook.exports import CLASSES
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import write
     from grader.report.terminal.words import count
 
-    if form not in RENDER:
-        raise UsageError(f"{form!r} is not a format{did_you_mean(form, RENDER)}", f"Choose {listed(RENDER)}.")
+    if form not in CLASSES:
+        raise UsageError(f"{form!r} is not a format{did_you_mean(form, CLASSES)}", f"Choose {listed(CLASSES)}.")
+    CLASSES[form].needs(os.environ)
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
-    content = RENDER[form](entries)
+    content = CLASSES[form].render(entries)
     if file is None or str(file) == "-":
         if isinstance(content, bytes):
             raise UsageError(f"{form} is not text and cannot be printed", f"Name a file, as in marks.{form}.")

@@ -17,9 +17,10 @@ from junitparser import Error, Failure, JUnitXml
 
 from grader.errors import UsageError
 from grader.gradebook import exports
-from grader.gradebook.exports import RENDER
+from grader.gradebook.exports import CLASSES
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mark, Member, Override
+from grader.tests.support.packages import installed
 
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 SCHEMA = Path(exports.__file__).with_name("marks.schema.json")
@@ -51,13 +52,13 @@ ENTRIES = (
 
 
 def rows(form: str, entries: tuple[Entry, ...] = ENTRIES) -> list[dict[str, str]]:
-    text = RENDER[form](entries)
+    text = CLASSES[form].render(entries)
     assert isinstance(text, str)
     return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
 
 
 def test_json_is_as_the_published_schema_says() -> None:
-    found = json.loads(RENDER["json"](ENTRIES))
+    found = json.loads(CLASSES["json"].render(ENTRIES))
     Draft202012Validator.check_schema(schema := json.loads(SCHEMA.read_text(encoding="utf-8")))
     Draft202012Validator(schema).validate(found)
     ada, _, bob, cy, dee, nasty = found["marks"]
@@ -86,7 +87,7 @@ def test_no_cell_is_a_formula_whichever_separator_a_spreadsheet_takes(form: str,
         entry(text, override=Override(text, "s01", 1.0, text, "prof", NOW), identity=text if place % 2 else "")
         for place, text in enumerate(texts)
     ]
-    written = str(RENDER[form](given))
+    written = str(CLASSES[form].render(given))
     cells = [cell for line in csv.reader(io.StringIO(written, newline=""), delimiter=separator) for cell in line]
     assert [cell for cell in cells if cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝"))] == []
 
@@ -124,7 +125,7 @@ def test_what_the_roster_knows_of_a_student_stands_in_every_format() -> None:
     ]  # fmt: skip
     moodle = rows("moodle", given)[0]
     assert (moodle["Identifier"], moodle["Full name"]) == ("Participant 300123", "Zoë O'Hara")
-    found = json.loads(RENDER["json"](given))
+    found = json.loads(CLASSES["json"].render(given))
     Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
     assert found["marks"][0]["roster"]["gradescope_id"] == "1001" and found["marks"][1]["roster"] is None
 
@@ -143,11 +144,11 @@ def test_students_are_told_nothing_of_the_folders_of_the_instructor(label: str, 
     late = Mark("fay", "s01", 0.0, 2.0, 2.0, 0.5, 1, 1, "m" * 64, 1)
     fay = entry("fay", mark=late, verdict=verdict(False, message), label=label)
     assert rows("moodle", (fay,))[0]["Feedback comments"] == f"{told}; 1 day late"
-    assert json.loads(str(RENDER["json"]((fay,))))["marks"][0]["reason"] == fay.problem == told
+    assert json.loads(str(CLASSES["json"].render((fay,))))["marks"][0]["reason"] == fay.problem == told
 
 
 def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> None:
-    (tmp_path / "marks.xml").write_text(str(RENDER["junit"](ENTRIES)), encoding="utf-8")
+    (tmp_path / "marks.xml").write_text(str(CLASSES["junit"].render(ENTRIES)), encoding="utf-8")
     read = JUnitXml.fromfile(str(tmp_path / "marks.xml"))
     found = {suite.name: {case.name: case.result for case in suite} for suite in read}
     said = {case.name: case.system_out for suite in read for case in suite if case.system_out}
@@ -161,22 +162,24 @@ def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> No
 
 def test_how_the_grader_failed_is_for_those_who_grade() -> None:
     assert [each["reason"] for each in rows("csv") if each["student"] == "dee"] == ["the course broke"]
-    found = json.loads(str(RENDER["json"](ENTRIES)))["marks"]
+    found = json.loads(str(CLASSES["json"].render(ENTRIES)))["marks"]
     assert [each["reason"] for each in found if each["student"] == "dee"] == ["the course broke"]
     worksheet = rows("moodle", tuple(each for each in ENTRIES if each.student == "dee"))
     assert worksheet[0]["Feedback comments"] == ""
 
 
-@pytest.mark.parametrize("form", RENDER)
+@pytest.mark.parametrize("form", CLASSES)
 def test_a_gradebook_without_marks_has_every_form(form: str) -> None:
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    assert RENDER[form](())
+    assert CLASSES[form].render(())
 
 
 def test_junit_has_times_in_seconds_and_when_a_suite_began(tmp_path: Path) -> None:
     later = replace(entry("eve"), graded=NOW + timedelta(hours=1))
-    (tmp_path / "marks.xml").write_text(str(RENDER["junit"]((replace(entry("ada"), graded=NOW), later, *ENTRIES[3:]))))
+    (tmp_path / "marks.xml").write_text(
+        str(CLASSES["junit"].render((replace(entry("ada"), graded=NOW), later, *ENTRIES[3:])))
+    )
     (suite,) = JUnitXml.fromfile(str(tmp_path / "marks.xml"))
     assert (suite.timestamp, suite.time) == ("2026-11-22T23:59:00", 6.0)
     assert {case.name: case.time for case in suite}["ada"] == 1.5
@@ -186,7 +189,7 @@ def test_parquet_is_read_back_with_types(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    (tmp_path / "marks.parquet").write_bytes(RENDER["parquet"](ENTRIES))  # type: ignore[arg-type]
+    (tmp_path / "marks.parquet").write_bytes(CLASSES["parquet"].render(ENTRIES))  # type: ignore[arg-type]
     table = parquet.read_table(tmp_path / "marks.parquet")
     assert table.schema.field("points").type == pyarrow.float64()
     assert str(table.schema.field("submitted").type) == "timestamp[us, tz=UTC]"
@@ -201,7 +204,7 @@ def test_parquet_is_read_back_with_types(tmp_path: Path) -> None:
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="parquet needs pyarrow") as found:
-        RENDER["parquet"](ENTRIES)
+        CLASSES["parquet"].render(ENTRIES)
     assert found.value.hint == "`uv sync --extra parquet` installs it; without uv: pip install pyarrow."
 
 
@@ -210,3 +213,11 @@ def test_a_reason_of_several_lines_is_one_line_of_a_table() -> None:
     broken = entry("eve", points=0, verdict=verdict(False, told))
     assert broken.reason == "invalid syntax (line 3); def f(:"
     assert [line["reason"] for line in rows("csv", (broken,))] == [broken.reason]
+
+
+def test_a_format_of_an_installed_package_renders_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(tmp_path, monkeypatch, "grader.class_formats", "students", "their_words:STUDENTS")
+    assert [*CLASSES][-1] == "students"
+    assert CLASSES["students"].render(ENTRIES[:3]) == "ada_12 ada_12 bob"

@@ -36,7 +36,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
         "grader.progress.workspace.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
     )
-    monkeypatch.setattr("grader.course.manifest.find_course_root", lambda start: tmp_path)
+    monkeypatch.setattr("grader.course.settings.find_course_root", lambda start: tmp_path)
     monkeypatch.setattr("grader.course.manifest.load_course", lambda root: opened)
     for name, text in zip(("right.py", "wrong.py"), MODULES, strict=True):
         (tmp_path / name).write_text(text)
