@@ -367,6 +367,8 @@ class Session:
 
     def _is_of_slow_row(self, place: int) -> str:
         """Return what is told of a test of a row that has timed out before: it costs one wait, not six."""
+        if not self.slow_rows:
+            return ""
         item = self._items[place]
         rows = {criterion_of(item), charged(criterion_of(item), kind_of(item))}
         is_late = any(place > self.slow_rows.get(row, place) for row in rows)
