@@ -195,6 +195,6 @@ def _real_text(value: float | np.floating[Any], digits: int) -> str:
 
 def _read_the_same(first: str, second: str) -> bool:
     try:
-        return first == second or Decimal(first) == Decimal(second)
+        return first == second or Decimal(first) == Decimal(second) or float(first) == float(second)
     except InvalidOperation:  # not a real number: None, complex, bool
         return False

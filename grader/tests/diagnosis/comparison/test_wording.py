@@ -29,6 +29,7 @@ class TestNumberPair:
             (np.float32(0.1), 0.2, ("0.1", "0.2")),
             (1 + 2j, 1 - 2j, ("1.0+2.0j", "1.0-2.0j")),
             (-np.inf, 0.0, ("-inf", "0.0")),
+            (1e-20, math.nextafter(1e-20, 1), ("1e-20", "1.0000000000000001e-20")),
             (np.longdouble(1), np.longdouble(1) + np.finfo(np.longdouble).eps, ("1.0", "1.0000000000000000001e+00")),
         ],
     )
