@@ -77,7 +77,7 @@ class Check:
     rights: Sequence[Sequence[Record]]  # the same requests with answers that are right
     is_exact: bool = False  # whether the dtype is what is wrong
     is_whole: bool = False  # whether these are all requests of the test
-    later: Sequence[Record] = ()  # what was read of its objects right after it, and was right
+    later: Sequence[Record] = ()  # what was read of its objects right after it
     steps: int = 0  # that the learner's module takes, once that is known
 
     @property
@@ -446,9 +446,7 @@ class Maker:
                 made = Check(
                     self.stage, ended.outcome, records, ended.names, [forms], is_exact, place + 1 == len(ended.records)
                 )
-                following = zip(ended.records[place + 1 :], answers[place + 1 :], strict=False)
-                reads = takewhile(lambda pair: pair[0].kind == "getattr" and pair[1][1], following)
-                made.later = [each for each, _ in reads]
+                made.later = [*takewhile(lambda each: each.kind == "getattr", ended.records[place + 1 :])]
                 before = len(wrong)
                 self._sort(made, False, wrong, [])
                 chained = len(wrong) > before

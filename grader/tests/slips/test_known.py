@@ -124,6 +124,7 @@ EDITS = [  # stage, mistake, what the reference has, what stands there instead
     ),
     ("s20", "axes-of-the-grid-side-by-side", MERGED, MERGED.replace("0, 3, 1, 4, 2, 5", "0, 3, 1, 2, 4, 5")),
     ("s20", "axes-of-the-grid-exchanged", MERGED, MERGED.replace("0, 3, 1, 4, 2, 5", "0, 3, 2, 4, 1, 5")),
+    ("s21", "capacity-ignored", "        if self._capacity_factor is None:\n", "        if True:\n"),
     (
         "s21",
         "dropped-choices-counted",
