@@ -289,12 +289,8 @@ def test_no_patterns_are_no_premise() -> None:
 )
 def test_a_premise_is_held_against_the_patch(small_course: SmallCourse, line: str, complaint: str) -> None:
     small_course.write(manifest=MANIFEST, solution=SOLUTION)
-    file = small_course.hidden / "mistakes.toml"
-    file.write_text(textwrap.dedent(PATCH.format(line=line)))
-    try:
-        _loads(small_course, complaint)
-    finally:
-        file.unlink()
+    (small_course.hidden / "mistakes.toml").write_text(textwrap.dedent(PATCH.format(line=line)))
+    _loads(small_course, complaint)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,11 @@ class SmallCourse:
             path.mkdir(parents=True)
 
     def write(self, *, manifest: str, solution: str, public: str = "", hidden: str = "", mistakes: str = "") -> None:
-        """Write the stage; texts may be indented."""
+        """Write the stage anew, without what another test has left in its folders; texts may be indented."""
+        for folder in (self.hidden, self.stage_folder / "tests"):
+            for path in folder.iterdir():
+                if path.is_file():
+                    path.unlink()
         self._put(self.stage_folder / "stage.toml", manifest)
         self._put(self.stage_folder / "small.py", solution)
         self._put(self.hidden / "solution.py", solution)
