@@ -142,29 +142,25 @@ class Group(typer.core.TyperGroup):
         "status": Entry("learning", "status", "List the stages: passed, skipped, open, or locked."),
         "check": Entry("checking", "check", "Grade a stage and show its checklist."),
         "watch": Entry("watching", "watch", "Check a stage each time you save it."),
-        "explore": Entry("exploring", "explore", "Run your functions on an example, step by step, and draw it."),
+        "explore": Entry("exploring", "explore", "Run your functions on an example, and draw each step."),
         "report": Entry(
             "report",
             "report",
-            "Write a page of your own: the road so far, what your functions do, and a certificate (extra `web`).",
+            "Write a page of your road, with a certificate (extra `web`).",
         ),
-        "serve": Entry(
-            "watching", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
-        ),
+        "serve": Entry("watching", "serve", "Show a stage in your browser; check each save (extra `web`)."),
         "release": Entry("classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy),
-        "verify": Entry(
-            "classroom", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
-        ),
+        "verify": Entry("classroom", "verify", "Check that a receipt, or a report's certificate, is genuine."),
         "init": Entry(
             "setup",
             "init",
-            "Make a folder to learn in: stages, READMEs and tests of the course that comes with this grader.",
+            "Make a folder to learn in, with the course of this grader.",
             _not_shipped,
         ),
         "update": Entry(
             "setup",
             "update",
-            "Bring this grader, and the newer course that came with it, into your folder.",
+            "Bring this grader and its newer course into your folder.",
             _not_shipped,
         ),
         "next": Entry("learning", "next_step", "Show the step to work on now."),
@@ -172,30 +168,20 @@ class Group(typer.core.TyperGroup):
         "show": Entry("learning", "show", "Show a stage's README, or one step of it."),
         "start": Entry("learning", "start", "Begin at this stage."),
         "reset": Entry("learning", "reset", "Put a stage's stub back and start it over."),
-        "solution": Entry(
-            "learning", "solution", "Show the solution of a stage that you have passed, by default the last one."
-        ),
+        "solution": Entry("learning", "solution", "Show the solution of a stage that you have passed."),
         "editor": Entry(
             "setup",
             "editor",
-            "Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.",
+            "Set up an editor: tasks, tests, and failures at your lines.",
         ),
-        "notebook": Entry(
-            "exploring", "notebook", "Write a notebook that imports your functions and draws what they do."
-        ),
-        "doctor": Entry(
-            "setup", "doctor", "Check what works on this machine, why something does not, and which command mends it."
-        ),
-        "demo": Entry(
-            "checking", "demo", "Grade a half-finished example, to show what a check looks like.", _lacks_answers
-        ),
-        "course": Entry("course", "app", "For authors: make stages, keep them whole, prove their tests.", _in_copy),
+        "notebook": Entry("exploring", "notebook", "Write a notebook that draws what your functions do."),
+        "doctor": Entry("setup", "doctor", "Check what works on this machine, and what mends the rest."),
+        "demo": Entry("checking", "demo", "Grade an example, to show what a check looks like.", _lacks_answers),
+        "course": Entry("course", "app", "For authors: make stages, and prove their tests.", _in_copy),
         "keys": Entry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
         "capstone": Entry("capstone", "app", "Train a language model that is made of your stages."),
         "ci": Entry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
-        "class": Entry(
-            "classes.commands", "app", "For instructors: grade a class, and keep its marks (docs/class.md).", _in_copy
-        ),
+        "class": Entry("classes.commands", "app", "For instructors: grade a class (docs/class.md).", _in_copy),
     }
 
     def __init__(self, **settings: Any) -> None:

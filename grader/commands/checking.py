@@ -105,7 +105,7 @@ def check(
 
 
 def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
-    """Grade a half-finished example, to show what a check looks like.
+    """Grade an example, to show what a check looks like.
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
     """

@@ -56,7 +56,9 @@ def roster(
     repository: Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="One student's.")] = "",
     revision: Annotated[str, typer.Option("--revision", metavar="REVISION", help="The full name of a commit.")] = "",
 ) -> None:
-    """Check who is graded, and print it as two outputs of a step: students (JSON) and group (a short digest).
+    """Check who is graded, and print it as outputs of a step.
+
+    These are students (JSON) and group (a short digest).
 
     Give one of --file, --students, and --repository with --revision; an empty one counts as not given. Names are made
     of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
@@ -89,7 +91,9 @@ def pull(
         str, typer.Option("--server", envvar="GITHUB_SERVER_URL", metavar="URL", help="The address of the git server.")
     ] = "https://github.com",
 ) -> None:
-    """Fetch one commit as data: nothing is checked out, and nothing of it runs.
+    """Fetch one commit as data: nothing of it runs.
+
+    Nothing is checked out either.
 
     PULL_TOKEN in the environment, if set, needs to read the repository's contents and nothing else.
     """
@@ -114,7 +118,9 @@ def publish(
     receipts: Receipts = None,
     signing_key: SigningKey = None,
 ) -> None:
-    """Write verdicts into the job's summary, and publish a status for each stage on the student's commit.
+    """Write the job's summary, and a status for each stage.
+
+    The statuses stand on the student's commit.
 
     With --students those of a whole class. Verdicts come from untrusted jobs, so all names are taken from the course
     and the roster. PUBLISH_TOKEN in the environment, if set, needs the right to write commit statuses and no other.

@@ -153,7 +153,10 @@ def _keys() -> None:
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the keys go; existing files are kept.")],
 ) -> None:
-    """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
+    """Make keys for sealed tests and for receipts.
+
+    The secret ones are readable by you only.
+    """
     from grader.classroom.receipt import new_signing_key
     from grader.course.bundle import new_key, write_private
     from grader.report.terminal.screen import say, write
@@ -198,7 +201,7 @@ def verify(
         str | None, typer.Option("--stage", metavar="STAGE", help="Check that it belongs to this stage.")
     ] = None,
 ) -> None:
-    """Check that the receipt of a grading, or the certificate on a report, is genuine.
+    """Check that a receipt, or a report's certificate, is genuine.
 
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """

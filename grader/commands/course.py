@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from grader.authoring.verify import StageProof
     from grader.course.stage import Course, Stage
 
-app = typer.Typer(
-    help="For authors: make stages, keep them whole, prove their tests.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="For authors: make stages, and prove their tests.", no_args_is_help=True, rich_markup_mode=None)
 MOST_SEEDS = 1000
 MOST_JOBS = 256
 MOST_NAMED = 1000
@@ -42,7 +40,7 @@ NamedMutants = Annotated[
 
 @app.callback()
 def course() -> None:
-    """For authors: make stages, keep them whole, prove their tests."""
+    """For authors: make stages, and prove their tests."""
     from grader.course.sealed import in_copy
 
     if in_copy(Path.cwd()):
@@ -69,7 +67,7 @@ def verify(
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:
-    """Prove that a stage's tests pass correct solutions, and catch and name known mistakes.
+    """Prove that tests pass what is right, and name what is wrong.
 
     The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
     named, the files agree with each other. Exit code 1 if anything falls short.
@@ -127,7 +125,7 @@ def new(
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
     ] = None,
 ) -> None:
-    """Make a stage's folder and its hidden mirror, around one example row."""
+    """Make a stage and its hidden mirror, with one example row."""
     from grader.authoring.new import new_stage
     from grader.course.manifest import load_course
     from grader.course.settings import find_course_root
@@ -148,7 +146,7 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
     title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
 ) -> None:
-    """Make a new course: pyproject.toml, one example stage with its hidden mirror, and a workflow for CI."""
+    """Make a new course: settings, an example stage, CI."""
     from grader.authoring.new import new_course
     from grader.report.terminal.screen import say, write
 
@@ -165,7 +163,10 @@ def stub(
     stage: AnyStage = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a file is not up to date.")] = False,
 ) -> None:
-    """Make the stub of a stage, or of every stage, from its solution, and write how long its README's steps take."""
+    """Make the stubs of stages from their solutions.
+
+    Without STAGE it makes every one. It also writes how long the steps of the READMEs take.
+    """
     from grader.atomic import write_atomically
     from grader.authoring.claims import timed_readme
     from grader.course.answers import reference_source

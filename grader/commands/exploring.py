@@ -55,7 +55,7 @@ def explore(
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
 ) -> None:
-    """Run your functions on an example, step by step, and draw it.
+    """Run your functions on an example, and draw each step.
 
     Depending on the stage it draws weights, curves, paths, decision borders, images, or graphs. Steps that work are
     shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need matplotlib: `uv sync
@@ -190,7 +190,7 @@ def notebook(
         typer.Option("--output", "-o", metavar="FILE", help="Write it there; by default into the stage's folder."),
     ] = None,
 ) -> None:
-    """Write a notebook that imports your functions and draws what they do.
+    """Write a notebook that draws what your functions do.
 
     An existing file is never overwritten. Nothing in a notebook is graded.
     """

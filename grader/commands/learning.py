@@ -177,7 +177,7 @@ def solution(
     time: Annotated[bool, typer.Option("--time/--no-time", help="Measure both modules; takes a few checks.")] = True,
     json: Json = False,
 ) -> None:
-    """Show the solution of a stage that you have passed, by default the last one.
+    """Show the solution of a stage that you have passed.
 
     It stands beside your own module, function by function, with what differs in method and speed.
 

@@ -45,7 +45,7 @@ def report(
     require_isolation: RequireIsolation = "auto",
     as_json: Json = False,
 ) -> None:
-    """Write a page of your own: the road so far, what your functions do, and a certificate (extra `web`).
+    """Write a page of your road, with a certificate (extra `web`).
 
     It is one file that needs no network and runs no script, to read, to print or to hand on. Nothing is graded, unless
     a certificate is signed: with --signing-key every module that was begun is graded anew, and what passes is signed.

@@ -37,7 +37,7 @@ def init(
     ] = None,
     git: Annotated[bool, typer.Option("--git/--no-git", help="Make a git repository with a first commit.")] = True,
 ) -> None:
-    """Make a folder to learn in: stages, READMEs and tests of the course that comes with this grader.
+    """Make a folder to learn in, with the course of this grader.
 
     The folder brings this grader's wheel along, so that `uv run grader` works there without an index of packages that
     has it. Nothing is overwritten: a folder that holds anything is refused.
@@ -62,7 +62,7 @@ def update(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring this grader, and the newer course that came with it, into your folder.
+    """Bring this grader and its newer course into your folder.
 
     READMEs, tests and stubs change; your code is never overwritten. Where a stub changed as well, it is merged into
     your code, or put next to it. What it replaces of yours is kept in .grader/backups/.
@@ -134,7 +134,7 @@ def editor(
     name: Annotated[str, typer.Argument(metavar="EDITOR", help="vscode.", autocompletion=_editors)],
     printed: Annotated[bool, typer.Option("--print", help="Print what would be added, and write nothing.")] = False,
 ) -> None:
-    """Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.
+    """Set up an editor: tasks, tests, and failures at your lines.
 
     Your own settings stay as they are; what is missing is added, and the old files are kept in .grader/backups/.
     """
@@ -167,7 +167,7 @@ def doctor(
         bool, typer.Option("--every-tier", help="Try out every tier of isolation, not only the one that checks use.")
     ] = False,
 ) -> None:
-    """Check what works on this machine, why something does not, and which command mends it.
+    """Check what works on this machine, and what mends the rest.
 
     Looks at Python, packages, isolation, the terminal, the course and the progress file.
     """

@@ -55,7 +55,7 @@ Open = Annotated[bool, typer.Option("--open", help="Open the page in your browse
 
 
 def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None:
-    """Show a stage in your browser, and check it each time you save (extra `web`).
+    """Show a stage in your browser; check each save (extra `web`).
 
     The page has the stage's README with its formulas, the checklist with what is wrong, and the road. A pass is
     recorded as by `grader check`. Only this machine is answered, at an address with a key in it, which is printed;

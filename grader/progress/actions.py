@@ -14,6 +14,7 @@ from grader.course import sealed
 from grader.course.provenance import made_here
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
+from grader.course.table import listed
 from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UnknownStage, UsageError
 from grader.progress import last_check
 from grader.progress.last_check import LastCheck
@@ -264,15 +265,20 @@ def _needed(course: Course, stage: Stage) -> set[str]:
 def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> tuple[Stage, str | None]:
     """Return the stage of a name and the row asked for; a name that is no stage may be a row of where one is.
 
-    Raises UnknownStage where it is neither.
+    Raises UnknownStage where it is neither, which names the rows there whose ids contain it.
     """
     try:
         return stage_or_current(workspace, stage), row
-    except UnknownStage:
+    except UnknownStage as error:
         here = stage_here(workspace)
-        if stage is None or row is not None or here is None or not here.meant(stage):
+        if not stage or row is not None or here is None:
             raise
-        return here, stage
+        if here.meant(stage):
+            return here, stage
+        if alike := here.rows_with(stage):
+            hint = f"Of the criteria of {here.id}, did you mean {listed(alike)}? {error.hint or ''}"
+            raise UnknownStage(error.message, hint.rstrip()) from None
+        raise
 
 
 def stage_or_current(workspace: Workspace, name: str | None) -> Stage:

@@ -240,6 +240,13 @@ def test_each_command_is_where_the_table_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", Group.entries)
+def test_what_a_list_of_commands_says_fits_into_eighty_columns(name: str) -> None:
+    command = Group.entries[name].command(name)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        assert not each.get_short_help_str(60).endswith("..."), each.name
+
+
+@pytest.mark.parametrize("name", Group.entries)
 def test_the_list_of_commands_says_of_each_what_its_own_help_begins_with(name: str) -> None:
     entry = Group.entries[name]
     command, outline = entry.command(name), entry.outline(name, hidden=False)

@@ -93,7 +93,7 @@ def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
     verdict = board.verdict
     if verdict is None:
         return paragraph("The check is running.", look, "dim", indent=0)
-    style = Style(look, f"grader check {board.stage.id}", only=name)
+    style = Style(look, "", only=name)
     if verdict.problem is not None:
         return problem_lines(verdict, style)
     faults = fault_lines(verdict, style)
@@ -196,6 +196,6 @@ def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:
         more = f"; {lacking_words(row.counts.lacking)}" if row.lacks_robustness else ""
         return paragraph(f"Passes now: {row.text}{more}.", look, indent=0)
     lines = paragraph(f"First: {row.text}: {status_choices(row)[0]}.", look, indent=0)
-    style = Style(look, f"grader check {board.stage.id}", only=row.id)
+    style = Style(look, "", only=row.id)
     told = detail_lines(row, board.verdict, style, commands=False)
     return [*lines, *fault_lines(board.verdict, style), *told]

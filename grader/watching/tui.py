@@ -66,7 +66,8 @@ OptionList:focus > .option-list--option-highlighted { background: $primary 35%; 
 .ascii #stages, .ascii #rows { border-right: ascii $primary; }
 .ascii.narrow #rows { border-right: none; border-bottom: ascii $primary; }
 ModalScreen { align: center middle; background: $background 60%; }
-.window { width: 90%; max-width: 110; height: 90%; background: $surface; border: solid $primary; padding: 0 1; }
+.window { width: 90%; max-width: 110; height: 90%; max-height: 90%;
+  background: $surface; border: solid $primary; padding: 0 1; }
 .wide .window { width: 98%; max-width: 210; }
 .question { width: 70; height: auto; padding: 1 2; }
 .ascii OptionList, .ascii #detail, .ascii #reading { scrollbar-size-vertical: 0; }
@@ -339,7 +340,7 @@ class Watching(App[None]):
             if isinstance(found, str):
                 self.notify(self._look.clean(found), markup=False)
             else:
-                window = hint_window(self.session, found, self._look)
+                window = hint_window(self.session, found, self._look, self.size.width)
                 self.push_screen(window, lambda more: self.action_hint() if more else None)
 
     def action_explore(self) -> None:

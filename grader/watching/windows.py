@@ -38,7 +38,8 @@ class Window(ModalScreen[Value], Generic[Value]):
 class Reading(Window[bool]):
     """Something to read; Escape or q closes it, and ? again, which opens the help.
 
-    Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to.
+    Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to. fits makes
+    the window only as high as its text, which is wrapped already.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,8 +59,10 @@ class Reading(Window[bool]):
         markdown: bool = False,
         more: tuple[str, str] = ("", ""),
         wide: bool = False,
+        fits: bool = False,
     ) -> None:
         super().__init__(classes="wide" if wide else None)
+        self._fits = fits
         self._more = more
         self._title = title
         self._text = text
@@ -78,8 +81,11 @@ class Reading(Window[bool]):
             yield Static(Text(f"{key}: {what}. {foot}" if key else foot, "dim"), classes="window-foot")
 
     def on_mount(self) -> None:
-        """Let arrow keys scroll at once."""
+        """Let arrow keys scroll at once, and make the window that fits its text as high as that."""
         self.query_one("#reading").focus()
+        if self._fits:
+            title = -(-len(self._title) // _usual(self.app.size.width))
+            self.query_one(".window").styles.height = str(self._text).count("\n") + 1 + title + FRAME_LINES
 
     def action_close(self) -> None:
         """Close it."""
@@ -182,17 +188,22 @@ class Choice(Window[str | None]):
         return [Option(text, id=key) for key, text in self._choices if part.lower() in f"{key} {text.plain}".lower()]
 
 
-HINT_WIDTH = 66  # columns of a hint: its window has them in a terminal of 80, beside a scroll bar
 USUAL_SHARE, MOST_COLUMNS = 0.9, 110  # of the screen, that any other window takes
 SHARE, FRAME = 0.98, 8  # of the screen, that a wide window takes; columns of border, padding and scroll bar
+FRAME_LINES = 4  # of border and foot
 
 
-def hint_window(session: Session, hint: Hint, look: Look) -> Reading:
+def _usual(columns: int) -> int:
+    """Return how wide a text is in a usual window, on a screen of so many columns."""
+    return min(int(columns * USUAL_SHARE), MOST_COLUMNS) - FRAME
+
+
+def hint_window(session: Session, hint: Hint, look: Look, columns: int) -> Reading:
     """Return a hint, with what the last check found; h asks for the next one."""
     goes_on = not hint.is_fix and (hint.number < hint.total or hint.has_fix)
     more = ("h", "the next hint") if goes_on else ("", "")
-    text = Text("\n").join(hint_told(session.board.stage, hint, replace(look, width=HINT_WIDTH)))
-    return Reading(look.clean(hint_title(session.board.stage, hint)), text, more=more)
+    text = Text("\n").join(hint_told(session.board.stage, hint, replace(look, width=_usual(columns))))
+    return Reading(look.clean(hint_title(session.board.stage, hint)), text, more=more, fits=True)
 
 
 def lesson_window(session: Session, row: str | None, look: Look, columns: int) -> Reading:
@@ -211,7 +222,7 @@ def _page(title: str, text: str, look: Look, columns: int, more: tuple[str, str]
     """Return Markdown, in ASCII laid out here: Textual draws its tables with other signs."""
     if not look.ascii:
         return Reading(title, text, markdown=True, more=more)
-    console = Console(width=min(int(columns * USUAL_SHARE), MOST_COLUMNS) - FRAME, color_system=None)
+    console = Console(width=_usual(columns), color_system=None)
     with console.capture() as captured:
         console.print(Page(look.clean(look.prose(text))))
     return Reading(look.clean(title), in_ascii(captured.get()), more=more)

@@ -8,7 +8,7 @@ from grader.commands.classes import grading, intake, marks
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
-    help="For instructors: grade a class, and keep its marks (docs/class.md).",
+    help="For instructors: grade a class (docs/class.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

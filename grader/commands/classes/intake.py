@@ -40,7 +40,9 @@ def intake(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing, not even DIR/class.csv.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show who handed in what and when, and what is in doubt, before anything is graded.
+    """Show who handed in what and when, before it is graded.
+
+    It also shows what is in doubt.
 
     `grade` does the same first. A roster that is given with --roster is kept as DIR/class.csv, unless there is one.
     Exit codes: 0 nothing systematic is wrong; 3 one reason concerns more than a tenth of the class.

@@ -114,7 +114,7 @@ def history(
     out: Folder = Path(),
     stage: OneStage = None,
 ) -> None:
-    """Show every change of every mark, and how the grader failed where it did."""
+    """Show every change of every mark, and each grader fault."""
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import look, write
 

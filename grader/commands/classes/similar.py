@@ -38,7 +38,9 @@ Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help=
 def similar(
     submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100, as_json: Json = False
 ) -> None:
-    """List submissions that are the course's own solution, and pairs that share much. Nothing is graded by it.
+    """List copies of the course's solution, and alike submissions.
+
+    Nothing is graded by it.
 
     Names, numbers, comments, layout and code that does nothing make no difference. In pairs, what the stub, the README
     and the course's own solutions hold does not count, nor does what more than a quarter of the class wrote, where

@@ -100,6 +100,7 @@ FAULT = "Something failed in the grader or the course, not in your code: this re
 class Style:
     """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
 
+    again is empty where no command can be typed, as in `watch`.
     only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
     Where none fails, that is the first one that lacks robustness. fix tells what to write in place of a fault, too: a
     learner asks for that with `hint`.
@@ -300,8 +301,8 @@ def detail_lines(
     left = len(result.failures) - len(shown)
     if left:
         row = "" if " --only " in style.again else f" --row {result.id}"
-        more = f"and {count(left, 'more test')}: {style.look.command(style.again)}{row} -v"
-        lines += side_by_side([more], style.look)
+        more = f": {style.look.command(style.again)}{row} -v" if style.again else ""
+        lines += side_by_side([f"and {count(left, 'more test')}{more}"], style.look)
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
         hint = style.look.command(f"grader hint {verdict.stage} {result.id}")

@@ -54,6 +54,13 @@ def test_what_students_wrote_is_text(documents: tuple[str, str], which: int) -> 
     assert not re.search(r"https?://|url\(|@import", document) and "default-src 'none'" in document
 
 
+def test_what_a_row_lacks_is_separated_from_its_result(course: Course) -> None:
+    lacks = verdict()
+    lacks["criteria"][0] |= {"kinds": {"refusals": {"tests_passed": 0, "tests_total": 4}}, "values_right": True}
+    read = Reader(Pages(course, "full", NOW).student(sheet(lacks)))
+    assert re.search(r"passed\s+· 4 of 4 refusals missing", read.text)
+
+
 def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
     found = failure()
     found["cause"] = {"id": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}

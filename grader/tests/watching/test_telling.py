@@ -115,6 +115,16 @@ def test_a_stage_that_is_complete_says_how_robust_it_is(board: Board) -> None:
     assert text(telling.spoken_row(board, bare, LOOK)) == "Passes now: double is right; 2 of 3 refusals missing."
 
 
+def test_of_more_tests_no_command_is_told_that_nobody_can_type_here(board: Board) -> None:
+    failed = verdict(board.stage, "failed", "blocked")
+    (failure,) = failed.criteria[0].failures
+    others = (replace(failure, diagnosis=None, message=f"message {number}") for number in range(4))
+    many = replace(failed.criteria[0], failures=tuple(others))
+    board = replace(board, verdict=replace(failed, criteria=(many, failed.criteria[1])), since=None)
+    for told in (telling.below(board, LOOK, "double"), telling.spoken_row(board, many, LOOK)):
+        assert "    and 2 more tests" in text(told).splitlines() and "grader check" not in text(told)
+
+
 def test_a_fault_of_the_grader_is_told_as_one(board: Board) -> None:
     faulty: Verdict = replace(verdict(board.stage, "failed", "blocked"), faults=("a test file is broken",))
     told = text(telling.below(replace(board, verdict=faulty, since=None), LOOK))

@@ -9,6 +9,7 @@ import pytest
 
 from grader import __version__
 from grader.progress import last_check
+from grader.progress.hints import Hint
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.watching.fakes import verdict
@@ -79,6 +80,26 @@ def test_a_hint_stands_below_what_the_last_check_found(place: Place) -> None:
         for words in ("the idea", "nearly", "Multiply by 2."):  # what to write comes after the three hints
             await screen.press("h")
             await screen.until(partial(reads, screen, words))
+
+    play(place.root, story)
+
+
+def test_a_hint_fills_its_window_which_is_as_high_as_the_hint(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "words " * 40
+
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        found = screen.watched.session.hint()
+        assert isinstance(found, Hint)
+        app, longer = screen.app, replace(found, text=long)
+        monkeypatch.setattr(screen.watched.session, "hint", lambda _: longer)
+        await screen.press("h")
+        await screen.shows(Reading)
+        await screen.until(lambda: 0 < app.screen.query_one(".window").size.height < 12)
+        assert max(map(len, reading(screen).splitlines())) > 90
+        await screen.until(lambda: app.screen.query_one("#reading").max_scroll_y == 0)
+        await screen.until(lambda: app.screen.query_one(".window-foot").size.height == 1)
+        await screen.press("escape")
 
     play(place.root, story)
 
