@@ -133,7 +133,7 @@ def graded(small_course: SmallCourse) -> Case:
     return grade
 
 
-@pytest.mark.some_of(6, "grader/protocol", "grader/remote")
+@pytest.mark.some_of(6, "grader/protocol", "grader/sandbox")
 @pytest.mark.parametrize(
     ("row", "honest", "hostile"),
     [

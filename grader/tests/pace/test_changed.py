@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from grader.tests.pace import changed
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HOUSE, ROOT
 
 WEB = HOUSE / "tests" / "web" / "test_browser.py"
 TOP = HOUSE / "tests" / "test_road.py"
@@ -54,3 +55,13 @@ def test_files_that_differ_from_a_commit_are_found_committed_or_not(tmp_path: Pa
 def test_a_commit_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(pytest.UsageError, match="--changed-since nowhere: "):
         changed.since("nowhere", tmp_path)
+
+
+def test_what_a_mark_of_the_full_matrix_names_is_there() -> None:
+    named = re.compile(r"pytest\.mark\.(?:full_matrix|some_of)\(([^)]*)\)")
+    marks = [
+        (path, mark) for path in (HOUSE / "tests").rglob("test_*.py") for mark in named.findall(path.read_text("utf-8"))
+    ]
+    places = [(path.name, place) for path, mark in marks for place in re.findall(r'"([^"]+)"', mark)]
+    assert len(places) > 10
+    assert [(name, place) for name, place in places if not (ROOT / place).exists()] == []

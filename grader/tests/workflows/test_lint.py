@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -23,6 +24,15 @@ TOOLS = (
 @pytest.mark.parametrize("name", ["audit", "lint", "run", "sandbox"])
 def test_every_script_of_the_check_is_bash(name: str) -> None:
     assert subprocess.run(["bash", "-n", str(CI / name)], check=False).returncode == 0
+
+
+def test_the_tests_that_a_script_names_are_there() -> None:
+    scripts = [path for path in CI.iterdir() if path.is_file()]
+    named = {
+        place for path in scripts for place in re.findall(r"\bgrader/tests/[\w/]+(?:\.py)?", path.read_text("utf-8"))
+    }
+    assert named
+    assert [place for place in sorted(named) if not (ROOT / place).exists()] == []
 
 
 def test_the_check_and_the_hook_run_the_same_script() -> None:

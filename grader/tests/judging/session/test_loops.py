@@ -112,7 +112,7 @@ def causes(graded: Graded) -> list[Failure]:
     return [each for row in graded.verdict.criteria for each in row.failures if each.diagnosis]
 
 
-@pytest.mark.some_of(3, "grader/submission/source")
+@pytest.mark.some_of(3, "grader/submission/source.py")
 @pytest.mark.parametrize(
     ("body", "line"),
     [
@@ -145,7 +145,7 @@ def test_the_loop_is_named(course: SmallCourse, body: str, line: str) -> None:
     assert graded.row("fill") == "passed"
 
 
-@pytest.mark.some_of(2, "grader/submission/source")
+@pytest.mark.some_of(2, "grader/submission/source.py")
 @pytest.mark.parametrize(
     "body",
     [
