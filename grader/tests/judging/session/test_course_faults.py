@@ -113,11 +113,9 @@ class TestCourseFaults:
         assert graded.row("double") == "grader_fault"
 
     def test_a_hidden_file_without_a_test(self, course: SmallCourse) -> None:
+        with_hidden(course, HIDDEN)
         (course.hidden / "test_empty.py").write_text("")
-        try:
-            verdict = with_hidden(course, HIDDEN).grade(SOLUTION).verdict
-        finally:
-            (course.hidden / "test_empty.py").unlink()
+        verdict = course.grade(SOLUTION).verdict
         assert not verdict.passed and any("test_empty.py" in text for text in verdict.faults)
 
     def test_the_environment_and_configuration_of_the_caller_do_not_matter(
