@@ -1,4 +1,5 @@
 """For instructors and their CI: learners' copies of the course, receipts for what was graded, published results.
 
-Only commands import it. Begin with `release.py` (copies), `receipt.py` (signed results) and `publish.py` (CI).
+Only commands and `web` import it. Begin with `release.py` (copies), `receipt.py` (signed results) and `publish.py`
+(CI).
 """

@@ -1,6 +1,6 @@
 """Reads what was handed in, as data: the module of one stage, read once, bounded, and never followed through a link.
 
-Every room from `protocol` on may import it; it imports `course`. Begin with `snapshot.py`; `source.py` has what a
+Every room from `isolation` on may import it; it imports `course`. Begin with `snapshot.py`; `source.py` has what a
 module's text alone tells.
 """
 
