@@ -36,7 +36,7 @@ EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
 FEW = 2  # failing calls that choose between edits
-CONFUSED = frozenset(("name-confused", "key-confused", "number-for-name"))
+NAMES_CONFUSED = frozenset(("name-confused", "key-confused", "number-for-name"))
 OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
@@ -146,7 +146,7 @@ class Gate:
             return True
         if not self._keeps_suspect(edit, function, before, after):
             return False
-        is_name = edit.id in CONFUSED
+        is_name = edit.id in NAMES_CONFUSED
         if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.mutants import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USUAL, VAGUE, Edit, Site, is_equal, is_small
+from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USED_FOR, USUAL, VAGUE, Edit, Site, is_equal, is_small
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.module_text import Function, parameters
 from grader.diagnosis.trees import walk
@@ -87,7 +87,7 @@ class Lookup:
                 continue
             seen.add(text)
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
-            says = f"`{site.show(old)}` is used where `{ast.unparse(new)}` is needed"
+            says = USED_FOR.format(old=site.show(old), new=ast.unparse(new))
             if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
                 is_part = any(is_equal(each, old) for each in walk(new))
                 says = (ALONE if is_part else VAGUE).replace("{old}", site.show(old))

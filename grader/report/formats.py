@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Format:
     """A form in which results leave the grader.
 
-    render makes the document: of a check from a Report and a Scene (graded.py), of a class from the entries of its
-    gradebook. needs is asked before anything is graded, with the environment, and raises UsageError where the format
-    cannot be written. gives_marks says that a gradebook takes points from it.
+    render makes the document: of a check from a Report and a ReportContext (graded.py), of a class from its entries in
+    the gradebook. needs is asked before anything is graded, with the environment, and raises UsageError where the
+    format cannot be written. gives_marks says that a gradebook takes points from it.
     """
 
     name: str

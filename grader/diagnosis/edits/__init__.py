@@ -5,7 +5,7 @@ A name that it writes of its own, such as `keepdims`, stands there in quotation 
 the learner nor the README or the stub states. What it says names no formula of what to write; the fix does.
 
 Functions that are mistaken for one another, such as `mean` and `median`, need no generator: they are a group of
-`PARTNERS` in `names.py`.
+`CONFUSED_FUNCTIONS` in `names.py`.
 """
 
 from grader.diagnosis.edits import (

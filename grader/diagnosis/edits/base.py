@@ -34,6 +34,7 @@ SURE, LIKELY, USUAL, UNUSUAL, RARE = range(-1, 4)  # how often learners make a m
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
 EXTREMES = ("max", "min", "amax", "amin")
+USED_FOR = "`{old}` is used where `{new}` is needed"
 VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
 Load = ast.Load()
 

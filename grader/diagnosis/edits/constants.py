@@ -5,11 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Load, Made, Site, edit, number, number_in
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    RARE,
+    UNUSUAL,
+    USED_FOR,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    number,
+    number_in,
+)
 from grader.diagnosis.module_text import called, parameters
 
 AXES = ("axis", "axes", "axis1", "axis2")
-OTHER = "`{old}` is used where `{new}` is needed"
 FACTORS = (2, 0.5, 10, 0.1, 100, 0.01)
 HALF = 0.5
 SMALLEST = 1e-3  # below it a number only keeps others away from 0, and its sign is no mistake
@@ -42,13 +53,13 @@ def number_wrong(site: Site) -> Iterator[Made]:
     if isinstance(site.parent, ast.Subscript) and getattr(site.parent.value, "attr", "") == "shape":
         return
     for each in dict.fromkeys(likely):
-        yield site.make(number(kind(each)), OTHER, rank=LIKELY)
+        yield site.make(number(kind(each)), USED_FOR, rank=LIKELY)
     if abs(value) > SMALLEST:
-        yield site.make(number(-value), OTHER, rank=LIKELY)
+        yield site.make(number(-value), USED_FOR, rank=LIKELY)
     stated = [each for each in sorted(site.context.constants) if each not in (*likely, value, -value)]
     for other in stated[:16]:
         near = value and (other / value in FACTORS or other in (value**2, abs(value) ** HALF))
-        yield site.make(number(other), OTHER, rank=USUAL if near else UNUSUAL)
+        yield site.make(number(other), USED_FOR, rank=USUAL if near else UNUSUAL)
 
 
 @edit("masked-value", ast.Constant, ast.UnaryOp, rank=LIKELY)
@@ -79,7 +90,7 @@ def answer_wrong(site: Site) -> Iterator[Made]:
 def flag_inverted(site: Site) -> Iterator[Made]:
     """Yield the other truth value."""
     if isinstance(site.node.value, bool):
-        yield site.make(ast.Constant(not site.node.value), OTHER)
+        yield site.make(ast.Constant(not site.node.value), USED_FOR)
 
 
 @edit("text-wrong", ast.Constant, rank=UNUSUAL)
@@ -95,14 +106,14 @@ def text_wrong(site: Site) -> Iterator[Made]:
     if held is not None and held.kind == "text" and isinstance(held.value, str):  # what separates its parts
         for sign in dict.fromkeys(each for each in held.value if not each.isalnum()):
             if sign != site.node.value:
-                yield site.make(ast.Constant(sign), OTHER, rank=LIKELY)
+                yield site.make(ast.Constant(sign), USED_FOR, rank=LIKELY)
     if isinstance(site.parent, ast.Call):
         return
     nodes = [each for each in ast.walk(site.definition) if isinstance(each, ast.Constant)]
     texts = dict.fromkeys(each.value for each in nodes if isinstance(each.value, str))
     for text in list(texts)[:12]:
         if text != site.node.value:
-            yield site.make(ast.Constant(text), OTHER)
+            yield site.make(ast.Constant(text), USED_FOR)
 
 
 @edit("axis-wrong", ast.Constant, ast.UnaryOp, ast.Tuple, ast.Name, rank=LIKELY)

@@ -8,11 +8,11 @@ import difflib
 from collections.abc import Iterator
 
 from grader.course.mutants import replaced
-from grader.diagnosis.edits.base import BUILT_IN, EXTREMES, LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit
+from grader.diagnosis.edits.base import BUILT_IN, EXTREMES, LIKELY, UNUSUAL, USED_FOR, USUAL, Load, Made, Site, edit
 from grader.diagnosis.module_text import called, parameters, root_name
 from grader.diagnosis.trees import walk
 
-PARTNERS: dict[str, tuple[str, ...]] = {}
+CONFUSED_FUNCTIONS: dict[str, tuple[str, ...]] = {}
 for _group in (
     ("sum", "mean"), ("max", "min"), ("maximum", "minimum"), ("argmax", "argmin"), ("zeros", "ones"),
     ("zeros_like", "ones_like"), ("triu", "tril"), ("sin", "cos", "tan"), ("any", "all"), ("floor", "ceil", "round"),
@@ -28,9 +28,10 @@ for _group in (
     ("pop", "popleft"), ("sort", "sorted"), ("find", "rfind"), ("count", "index"), ("argmax", "max"), ("argmin", "min"),
 ):  # fmt: skip
     for _one in _group:
-        PARTNERS[_one] = tuple(dict.fromkeys((*PARTNERS.get(_one, ()), *(n for n in _group if n != _one))))
+        CONFUSED_FUNCTIONS[_one] = tuple(
+            dict.fromkeys((*CONFUSED_FUNCTIONS.get(_one, ()), *(n for n in _group if n != _one)))
+        )
 SEPARATE = {"sorted", "len", "int", "float", "sum", "max", "min", "any", "all", "abs", "round"}  # built-in functions
-CONFUSED = "`{old}` is used where `{new}` is needed"
 MOST_KEYS = 12
 BY_KIND = {"str": "text", "list": "list", "dict": "dict", "set": "set"}
 METHODS = {word: [name for name in dir(getattr(builtins, kind)) if name[0] != "_"] for kind, word in BY_KIND.items()}
@@ -49,12 +50,12 @@ def name_confused(site: Site) -> Iterator[Made]:
     for name, other in site.names.items():
         is_mixed = value.is_numeric and other.is_numeric and not value.is_alike(other)  # a loop's entry for the whole
         if is_mixed:
-            yield site.make(ast.Name(name, Load), CONFUSED, rank=UNUSUAL)
+            yield site.make(ast.Name(name, Load), USED_FOR, rank=UNUSUAL)
         is_key = isinstance(site.parent, ast.Compare) and isinstance(site.parent.ops[0], (ast.In, ast.NotIn))
         if name == node.id or not (value.is_alike(other) or is_key) or value.is_same(other):
             continue
         is_near = name in site.unread or name not in known or value.shape == other.shape
-        yield site.make(ast.Name(name, Load), CONFUSED, rank=LIKELY if is_near and not is_key else USUAL)
+        yield site.make(ast.Name(name, Load), USED_FOR, rank=LIKELY if is_near and not is_key else USUAL)
 
 
 @edit("name-undefined", ast.Name, rank=LIKELY)
@@ -97,10 +98,10 @@ def key_confused(site: Site) -> Iterator[Made]:
     own = table.parts.get(key) if table is not None else None
     for name, other in list(table.parts.items())[:MOST_KEYS] if table is not None else ():
         if name != key and (own is None or (own.is_alike(other) and not own.is_same(other))):
-            yield site.make(replaced(node, slice=ast.Constant(name)), CONFUSED, rank=LIKELY)
+            yield site.make(replaced(node, slice=ast.Constant(name)), USED_FOR, rank=LIKELY)
     for alike in site.alike(site.value()):
         if isinstance(alike, ast.Name):
-            yield site.make(alike, CONFUSED, rank=UNUSUAL)
+            yield site.make(alike, USED_FOR, rank=UNUSUAL)
 
 
 @edit("attribute-misspelled", ast.Attribute, rank=LIKELY)
@@ -121,7 +122,7 @@ def function_confused(site: Site) -> Iterator[Made]:
         return
     node, says = site.node, "`{old}` is called where `{new}` is needed"
     if isinstance(node, ast.Attribute):
-        for other in PARTNERS.get(node.attr, ()):
+        for other in CONFUSED_FUNCTIONS.get(node.attr, ()):
             if node.attr in EXTREMES and site.is_raised("ValueError"):
                 continue  # of nothing: what has a sum then has no largest entry
             if other not in SEPARATE or node.attr in SEPARATE:
@@ -132,7 +133,7 @@ def function_confused(site: Site) -> Iterator[Made]:
                 if name != node.attr and not name.startswith("__"):
                     yield site.make(replaced(node, attr=name), says, rank=UNUSUAL)
         return
-    for other in PARTNERS.get(node.id, ()):
+    for other in CONFUSED_FUNCTIONS.get(node.id, ()):
         if other in BUILT_IN:
             yield site.make(ast.Name(other, Load), says)
     mine = site.module.functions.get(node.id)
