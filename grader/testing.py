@@ -1,4 +1,4 @@
-"""What stage tests import: assertions whose messages a learner understands, and finite differences."""
+"""The interface of stage tests: assertions whose messages a learner understands, and finite differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What training has reached, in .grader/capstone/checkpoint.npz: written whole or not at all, and read without pickle.
+"""The training checkpoint, .grader/capstone/checkpoint.npz: written atomically and read without pickle.
 
 The archive holds numbered arrays and, as bytes of JSON, a header: version, fingerprint of the capstone, step, seconds,
 whose modules it was trained with, and the structure of the state. A file that is damaged is kept under another name.

@@ -1,4 +1,4 @@
-"""What a course's capstone is, read from stages/capstone/capstone.toml: its script, data, sizes and limits."""
+"""Read a course's capstone, stages/capstone/capstone.toml: its script, data, sizes and limits."""
 
 from __future__ import annotations
 

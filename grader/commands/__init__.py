@@ -1,4 +1,4 @@
-"""What each command of `grader` does with its options: parse, call, print, and set the exit code; no logic.
+"""The commands of `grader`, without logic: each parses its options, calls, prints, and sets the exit code.
 
 Nothing imports it but `grader/cli.py`. Begin there.
 """

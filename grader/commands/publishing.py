@@ -1,4 +1,4 @@
-"""Where the reports of a check go: files that are replaced whole, the summary of GitHub's runner, or stdout."""
+"""Write a check's reports: to files that are replaced atomically, to the summary of GitHub's runner, or to stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result was made with: the course's commit or release, Python, NumPy and, in a class, whose work it is of."""
+"""The provenance of a result: the course's commit or release, Python, NumPy and, in a class, the student."""
 
 from __future__ import annotations
 

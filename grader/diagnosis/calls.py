@@ -1,4 +1,4 @@
-"""How a recorded call reads to the learner who wrote the function: names, shapes with their axes, small values."""
+"""Show a recorded call to the learner who wrote the function: names, shapes with their axes, small values."""
 
 from __future__ import annotations
 

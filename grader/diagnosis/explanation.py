@@ -1,4 +1,4 @@
-"""What is shown of a test beside its outcome: the call that gave a value, and its gradients; it may fail alone."""
+"""The details beside a test's outcome: the call that gave a value, and its gradients; each may fail alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike two texts go about one function: loops or arrays, einsum or products; they are searched, not parsed."""
+"""Measure how alike two texts compute one function (loops or arrays, einsum or products): searched, not parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a value first goes wrong: statements with an expression of right parts whose value no right module has.
+"""Find where a value first goes wrong: an expression of right parts whose value no right module has.
 
 Source: Jones and Harrold 2005 on the localisation of faults; here by values rather than by the lines that ran.
 """

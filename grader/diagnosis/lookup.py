@@ -1,4 +1,4 @@
-"""What right modules have where a learner's value first goes wrong, written in the learner's own names.
+"""Look up the right modules' value at a fault, and write it in the learner's own names.
 
 An expression of the learner's whose value no right module has, and one of a right module whose value the learner's
 never has, may be each other's counterpart. The right one is rebuilt from what is at hand: names and attributes of the

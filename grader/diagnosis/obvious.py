@@ -1,4 +1,4 @@
-"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype, no value at all."""
+"""Faults that one answer shows by itself: a refusal that is missing, a changed argument, another dtype, no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands for a value that was seen in a run: its sort, shape and dtype, and what tells it from other values."""
+"""A stand-in for a value that was seen in a run: its kind, shape and dtype, and a key that tells it from others."""
 
 from __future__ import annotations
 

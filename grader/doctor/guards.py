@@ -1,4 +1,4 @@
-"""What isolation holds back on this machine: a probe in the learner's place tries it, in a process that a tier starts.
+"""Probe what isolation prevents on this machine: a probe in the learner's place tries it, started by a tier.
 
 Each attempt has an end that this side watches over, so that what gets through has really arrived.
 """

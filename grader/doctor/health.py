@@ -1,4 +1,4 @@
-"""What `grader doctor` looks at: Python, packages, user, isolation tiers, terminal, course and progress file."""
+"""The checks of `grader doctor`: Python, packages, user, isolation tiers, terminal, course and progress file."""
 
 from __future__ import annotations
 

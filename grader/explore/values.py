@@ -1,4 +1,4 @@
-"""What a learner's function returned, as an array that can be relied on, and what is always true of such arrays."""
+"""A learner's return value as an array that can be relied on, and what is always true of such arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner's process is made of: an interpreter, two packages, our own few modules, and a few settings."""
+"""Build the bundle of a learner's process: an interpreter, two packages, our own few modules, and a few settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run leaves where everybody may write: removed by its owner, a user that no other run has.
+"""Remove a run's files from folders that everybody may write to: as their owner, a user that no other run has.
 
 The walk is bounded, follows no link and stays on one file system. A file goes only if that user owns it and it changed
 since the run began, which nobody can turn back; so a number that somebody had long ago costs them nothing.

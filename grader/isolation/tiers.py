@@ -1,4 +1,4 @@
-"""Which tier is taken, and how a learner's process is started in it, and ended.
+"""Choose a tier, start a learner's process in it, and end it.
 
 In each tier, what is started as root becomes an ordinary user, or gives up root's rights where a container lets it
 become no other; and a supervisor ends all that is left. What else a tier does stands in its class.

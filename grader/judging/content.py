@@ -1,4 +1,4 @@
-"""What a judge needs of the course for one stage: test files, from disk or opened in memory, and the answers."""
+"""A judge's content of one stage: test files, from disk or opened in memory, and the answers."""
 
 from __future__ import annotations
 

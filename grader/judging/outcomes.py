@@ -1,4 +1,4 @@
-"""What became of one test: its exception, if any, and what the learner's process did make its outcome."""
+"""The outcome of one test: its exception, if any, and the part of the learner's process in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a suite ask with one seed, learnt by running them once against the reference, without a worker.
+"""The questions of a suite with one seed, learnt by running it once against the reference, without a worker.
 
 A test's questions follow from its seed and the answers that it is given. What the reference is asked, and what it
 answers, tells what any module will be asked that answers alike. Tests that measure time or memory are not planned, nor

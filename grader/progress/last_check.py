@@ -1,4 +1,4 @@
-"""What the last check of a stage found, row by row: .grader/checks/STAGE.json, to choose and introduce hints by.
+"""The last check of a stage, criterion by criterion: .grader/checks/STAGE.json, which hints are chosen by.
 
 It helps only: a file that is missing, damaged or about another text counts as none, and one that cannot be written is
 left out. It holds what the course's level of feedback lets a learner see, and nothing else.

@@ -1,4 +1,4 @@
-"""Where a learner stands with every stage of a course."""
+"""A learner's standing in every stage of a course."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner has passed, skipped and been told: .grader/progress.json, written whole or not at all.
+"""A learner's progress, .grader/progress.json: passed, skipped, hints shown; written atomically.
 
 {"version": 1, "passed": {"STAGE": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
  "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "seen": {"STAGE/ROW": "2026-11-21T08:38:02+00:00"},

@@ -1,4 +1,4 @@
-"""What both ends of the pipe agree on: tags, dtypes, errors, and how much one frame may hold.
+"""The agreement of both ends of the pipe: tags, dtypes, errors, and the bounds of a frame.
 
 The worker imports it, too, as it does the rest of this room: standard library, NumPy and msgpack only.
 """

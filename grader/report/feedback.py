@@ -1,4 +1,4 @@
-"""How much of hidden tests is shown: applied to a verdict once, before any report, so that no format can tell more."""
+"""Limit how much of hidden tests is shown: once, before any report, so that no format can tell more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one test may ask of a learner's process and take from it; past that the test ends, over a limit."""
+"""The limits of one test on a learner's process; past one of them the test ends."""
 
 from __future__ import annotations
 

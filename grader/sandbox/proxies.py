@@ -1,4 +1,4 @@
-"""What stands in a test for the objects of a learner's module: values, classes, generators, and handles."""
+"""Proxies in a test for the objects of a learner's module: values, classes, generators, and handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test asked of a learner's process and what came back: kept for messages and for the diagnosis."""
+"""The record of a test's questions and answers, kept for messages and for the diagnosis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose text each module of an earlier stage is that comes with a submission, by one rule for all who grade.
+"""Choose the modules of earlier stages that come with a submission, by one rule for all ways of grading.
 
 The learner's own where it is handed in and has passed as it is, else the reference where its stage lends it and it may
 be lent now, else what the stage that uses it gives in its place. Where references are sealed and the key is somewhere

@@ -1,4 +1,4 @@
-"""What a worker does to itself before the learner's module is loaded: it gives up its user, its means and its reach."""
+"""Confine the worker before the learner's module is loaded: it gives up its user, its means and its reach."""
 
 from __future__ import annotations
 

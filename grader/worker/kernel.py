@@ -1,4 +1,4 @@
-"""What the kernel confines a process with: Landlock, filters of system calls, and what others may do to it.
+"""Confinement by the kernel: Landlock, filters of system calls, and what others may do to the process.
 
 A worker runs it, so that it needs the standard library only. Landlock has no function in libc: its three system calls
 are made by number, which is the same on every architecture.

@@ -1,4 +1,4 @@
-"""What a learner's process does for tests: answers requests about the module's functions, classes and instances.
+"""The learner's process at work: it answers requests about the module's functions, classes and instances.
 
 Untrusted: the learner's code shares this process and can change all of it. Nothing here decides a mark.
 """

@@ -1,4 +1,4 @@
-"""Whether a test has left anything behind in a learner's process: then the next test gets a process of its own.
+"""Detect what a test left behind in a learner's process; the next test then gets a process of its own.
 
 Forking one process for each test costs more than most tests do. A test that passed and left everything as it was may
 therefore be followed by the next one in the same process. What is compared is what learner's code keeps from one call

@@ -1,4 +1,4 @@
-"""How two values differ, for people: what stage tests' assertions say when an answer is wrong."""
+"""Compare two values for people: the messages of stage tests' assertions when an answer is wrong."""
 
 from grader.diagnosis.comparison.difference import Difference, Spot, compare, compare_shape, describe
 from grader.diagnosis.comparison.wording import name_axes

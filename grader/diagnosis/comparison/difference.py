@@ -1,4 +1,4 @@
-"""How two arrays differ, for people: type, then shape, then dtype, then finiteness, then values."""
+"""Compare two arrays for people: type, then shape, then dtype, then finiteness, then values."""
 
 from __future__ import annotations
 

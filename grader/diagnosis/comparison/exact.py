@@ -1,4 +1,4 @@
-"""How two plain Python values differ when they must be equal: numbers, text, lists, dicts, sets, arrays inside."""
+"""Compare two plain Python values that must be equal: numbers, text, lists, dicts, sets, arrays inside."""
 
 from __future__ import annotations
 

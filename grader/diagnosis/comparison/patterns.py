@@ -1,4 +1,4 @@
-"""What a wrong array looks like: a constant factor, a transpose, a shift; said only when it is beyond doubt."""
+"""Recognise the pattern of a wrong array (a constant factor, a transpose, a shift), said only where it is certain."""
 
 from __future__ import annotations
 

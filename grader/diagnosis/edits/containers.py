@@ -1,4 +1,4 @@
-"""What is kept in lists, dicts, sets and texts: what is never put in, put in wrongly, or is not there yet."""
+"""Edits of lists, dicts, sets and texts: an item never added, added wrongly, or not there yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with floating-point numbers: overflow, logarithms of 0, division by 0, whole numbers, empty input."""
+"""Edits for floating-point numbers: overflow, logarithms of 0, division by 0, whole numbers, empty input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a common exception of NumPy or Python means on a learner's line: one sentence that is true there, or nothing.
+"""Explain a common exception of NumPy or Python on a learner's line: one sentence that is true there, or nothing.
 
 Pure: a message, and the place where it was raised. Judging asks for it. Begin with `help.py`; `place.py` is what can be
 read from the line, `sizes.py` is about shapes, `values.py` about types, None and calls,

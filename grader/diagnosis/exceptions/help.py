@@ -1,4 +1,4 @@
-"""Which sentence is said of an exception: the first that has one for its message."""
+"""Choose the sentence for an exception: the first that has one for its message."""
 
 from __future__ import annotations
 
