@@ -14,7 +14,7 @@ NEW_MODE = 0o666  # less what the umask takes
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Taken(UsageError):
+class FileExists(UsageError):
     """Something has the name of a file that was to be new."""
 
 
@@ -67,7 +67,7 @@ def _encoded(content: str | bytes) -> bytes:
 
 def _expect_free(path: Path, hint: str) -> None:
     if os.path.lexists(path):
-        raise Taken(f"{path} already exists; it was not replaced", hint)
+        raise FileExists(f"{path} already exists; it was not replaced", hint)
 
 
 def drafts(path: Path) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.authoring.cases import Result
+from grader.authoring.cases import CaseResult
 from grader.authoring.claims import Shortfall, in_hidden, in_stage, place_of
 from grader.course.answers import Mistake, hidden_folder
 from grader.course.mutants import Mutant
@@ -64,7 +64,7 @@ KEPT = 150  # characters of a long message at either end
 
 
 @dataclass(frozen=True)
-class Tally:
+class Ratio:
     """How many of how many were as they should be."""
 
     good: int
@@ -90,7 +90,7 @@ class Mutation:
         return self.killed / wanted if wanted else 1.0
 
 
-def right(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
+def right(stage: Stage, results: Iterable[CaseResult]) -> tuple[Ratio, list[Shortfall]]:
     """Judge modules that have to pass every test for every seed, of robustness too: reference or alternatives."""
     found = sorted(((r.case.name, r.case.seed, _verdict(r)) for r in results), key=lambda each: each[:2])
     lacking = [each for each in found if not each[2].robust]
@@ -102,7 +102,7 @@ def right(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfal
         fix = f"`grader check {stage.id} --submission {place_of(stage, name)} --seed {seed}` shows it"
         message = f"{name} does not pass for {seeds}: {first_complaint(verdict)}"
         shortfalls.append(Shortfall(stage.id, place_of(stage, name), message, fix))
-    return Tally(len(found) - len(lacking), len(found)), shortfalls
+    return Ratio(len(found) - len(lacking), len(found)), shortfalls
 
 
 def first_complaint(verdict: Verdict) -> str:
@@ -125,14 +125,14 @@ def one_line(text: str) -> str:
     return words if len(words) <= 2 * KEPT else f"{words[:KEPT]} … {words[-KEPT:]}"
 
 
-def faults(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
+def faults(stage: Stage, results: Iterable[CaseResult]) -> list[Shortfall]:
     """Return what is wrong with the test files themselves, such as a test without a row of the checklist."""
     lines = dict.fromkeys(fault for result in results for fault in _verdict(result).faults)
     fix = "each test file loads, and each test has a name of its own and one `@pytest.mark.criterion` of the checklist"
     return [Shortfall(stage.id, in_stage(stage, "tests/"), one_line(fault), fix) for fault in lines]
 
 
-def rows(stage: Stage, results: Iterable[Result], fresh: Container[str]) -> list[Shortfall]:
+def rows(stage: Stage, results: Iterable[CaseResult], fresh: Container[str]) -> list[Shortfall]:
     """Return the rows of the checklist that lack a public or a hidden test, or a hidden one among the fresh."""
     outcomes = [outcome for result in results for outcome in result.outcomes]
     by_row = {row.id: [each for each in outcomes if each.criterion == row.id] for row in stage.criteria}
@@ -160,7 +160,7 @@ def _fixed(stage: Stage, hidden: Sequence[Outcome], fresh: Container[str]) -> It
             yield Shortfall(stage.id, place, message, "add one that draws its inputs from the fixture `rng`")
 
 
-def kinds(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
+def kinds(stage: Stage, results: Iterable[CaseResult]) -> list[Shortfall]:
     """Return the tests that do not say by exactly one mark what they ask of an answer, each once."""
     unsaid = [outcome for result in results for outcome in result.outcomes if not outcome.kind]
     fix = f"mark it, its class or its file with one of {listed([f'`@pytest.mark.{kind}`' for kind in KINDS])}"
@@ -172,7 +172,7 @@ def kinds(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
     return found
 
 
-def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
+def stub(stage: Stage, results: Iterable[CaseResult]) -> tuple[Ratio, list[Shortfall]]:
     """Judge the stub: each of its rows has not been started."""
     found = [row for result in results for row in _verdict(result).criteria]
     begun = [row for row in found if row.status != "not_started"]
@@ -181,10 +181,12 @@ def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall
         Shortfall(stage.id, place, f"the stub's row {row.id} is {row.status}, expected not_started", fix)
         for row in begun
     ]
-    return Tally(len(found) - len(begun), len(found)), shortfalls
+    return Ratio(len(found) - len(begun), len(found)), shortfalls
 
 
-def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) -> tuple[Tally, Tally, list[Shortfall]]:
+def mistakes(
+    stage: Stage, known: Sequence[Mistake], results: Sequence[CaseResult]
+) -> tuple[Ratio, Ratio, list[Shortfall]]:
     """Judge the known mistakes: each costs its row its pass or its robustness, and it alone explains its answers."""
     caught = named = 0
     shortfalls: list[Shortfall] = []
@@ -198,10 +200,10 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
         for seed, (message, fix) in (complaints or misnamed)[:1]:
             text = f"{mistake.id} {message} (seed {seed})"
             shortfalls.append(Shortfall(stage.id, in_hidden(stage, mistake.file, mistake.line), text, fix))
-    return Tally(caught, len(known)), Tally(named, len(known)), shortfalls
+    return Ratio(caught, len(known)), Ratio(named, len(known)), shortfalls
 
 
-def of_robustness(known: Sequence[Mistake], results: Sequence[Result]) -> int:
+def of_robustness(known: Sequence[Mistake], results: Sequence[CaseResult]) -> int:
     """Return how many known mistakes cost their row nothing but its robustness, whatever the seed."""
     ids = {f"mistakes/{each.id}": each.criterion for each in known}
     own = {
@@ -216,7 +218,7 @@ def of_robustness(known: Sequence[Mistake], results: Sequence[Result]) -> int:
 Complaint = tuple[str, str]  # what is wrong, and how to mend it
 
 
-def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
+def _not_caught(mistake: Mistake, result: CaseResult) -> Iterator[Complaint]:
     verdict = _verdict(result)
     if verdict.grader_fault or verdict.problem is not None:
         yield f"cannot be graded: {first_complaint(verdict)}", "fix the mistake, or the test that fails of itself"
@@ -229,7 +231,7 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 
 
-def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
+def _not_named(mistake: Mistake, result: CaseResult) -> Iterator[Complaint]:
     failures = _failures(mistake, _verdict(result))
     told = [each.diagnosis for each in failures if each.diagnosis is not None]
     others = {each.mistake for each in told if each.declared} - {mistake.id}
@@ -266,7 +268,7 @@ def _failures(mistake: Mistake, verdict: Verdict) -> list[Failure]:
 
 
 def mutation(
-    stage: Stage, made: Sequence[Mutant], accepted: Sequence[Equivalent], results: Iterable[Result]
+    stage: Stage, made: Sequence[Mutant], accepted: Sequence[Equivalent], results: Iterable[CaseResult]
 ) -> tuple[Mutation, list[Shortfall]]:
     """Judge the mutants: nearly all are caught, and whatever is accepted as equivalent did survive."""
     ended = {int(result.case.name.partition("/")[2]): result.outcomes for result in results}
@@ -294,6 +296,6 @@ def mutation(
     return found, shortfalls
 
 
-def _verdict(result: Result) -> Verdict:
+def _verdict(result: CaseResult) -> Verdict:
     assert result.verdict is not None, f"{result.case.name} was run to its first failure, not graded"
     return result.verdict

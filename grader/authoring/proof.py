@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import children
-from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, Planned, ProofCase, Result, alternative_files
+from grader.authoring.cases import MUTANT_CALL_SECONDS, PLAN, REACH, CaseResult, Planned, ProofCase, alternative_files
 from grader.authoring.trusted_runs import ChangedForm, MutantRunner
 from grader.course.answers import reference_source
 from grader.course.import_guard import GUARD
@@ -76,7 +76,7 @@ def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-def results(executor: Executor, cases: Iterable[ProofCase]) -> Iterator[Result]:
+def results(executor: Executor, cases: Iterable[ProofCase]) -> Iterator[CaseResult]:
     """Grade every case through the whole pipeline and yield each result as it comes; aimed mutants together."""
     alone: list[ProofCase] = []
     alike: dict[tuple[object, ...], list[ProofCase]] = {}
@@ -138,7 +138,7 @@ def _snapshot(stage: Stage, text: str) -> Snapshot:
     return Snapshot(stage.module, source, digest, Path(label), label, uses=used_modules(stage))
 
 
-def run_cases(cases: Sequence[ProofCase]) -> list[Result]:
+def run_cases(cases: Sequence[ProofCase]) -> list[CaseResult]:
     """Run mutants of one stage that are aimed alike, in a process that knows its course.
 
     Most are caught within the judge. What is left goes through a worker, as a learner's module does.
@@ -153,7 +153,7 @@ def run_cases(cases: Sequence[ProofCase]) -> list[Result]:
         found = _through_a_worker(course, stage, first, [mutants[each] for each in left])
         for number, outcome in zip(left, found, strict=True):
             ended[number] = outcome
-    return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
+    return [CaseResult(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
 
 
 def _through_a_worker(
@@ -173,7 +173,7 @@ def _through_a_worker(
     return ended
 
 
-def _graded(case: ProofCase) -> list[Result]:
+def _graded(case: ProofCase) -> list[CaseResult]:
     return [graded(case)]
 
 
@@ -181,25 +181,25 @@ def _none_or(outcome: Outcome | None) -> tuple[Outcome, ...]:
     return () if outcome is None else (outcome,)
 
 
-def graded(case: ProofCase) -> Result:
+def graded(case: ProofCase) -> CaseResult:
     """Grade one case in a process that knows its course."""
     (course,) = _course
     stage = replace(course.find(case.stage), withheld=case.withheld)
     if case.name == REACH:
-        return Result(case, None, (), _grader(course, stage).reached(case.source, case.seed))
+        return CaseResult(case, None, (), _grader(course, stage).reached(case.source, case.seed))
     if case.name == PLAN:
-        return Result(case, None, (), planned=_planned(course, stage, case))
+        return CaseResult(case, None, (), planned=_planned(course, stage, case))
     snapshot = _snapshot(stage, case.source)
     options = Options(case.seed, case.isolation, case.only, pool=case.pool)
     if case.first_failure is not None:
         outcome = _runner(course, stage, MUTANT_CALL_SECONDS).first_failure(snapshot, options, case.first_failure)
-        return Result(case, None, _none_or(outcome))
+        return CaseResult(case, None, _none_or(outcome))
     found = None if case.worker else _grader(course, stage).trusted(snapshot, case.seed)
     if found is not None and found[0].robust:  # else values that only a worker copies may have been shared
-        return Result(case, *found)
+        return CaseResult(case, *found)
     outcomes: list[Outcome] = []
     verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
-    return Result(case, verdict, tuple(outcomes))
+    return CaseResult(case, verdict, tuple(outcomes))
 
 
 def _planned(course: Course, stage: Stage, case: ProofCase) -> Planned | None:

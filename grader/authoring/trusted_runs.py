@@ -64,7 +64,7 @@ NAME = "provided"  # of the module while its tests run
 Loading = Callable[[], AbstractContextManager[None]]
 
 
-class Provider:
+class TrustedProvider:
     """Gives each test a module of its own, made of one text."""
 
     def __init__(
@@ -95,9 +95,9 @@ class Provider:
 
 
 @contextmanager
-def provided(suite: Suite, source: str, seed: int, loading: Loading = nullcontext) -> Iterator[Provider]:
+def provided(suite: Suite, source: str, seed: int, loading: Loading = nullcontext) -> Iterator[TrustedProvider]:
     """Have the suite's tests, which are in place, get the module while the block lasts; SyntaxError if it is none."""
-    provider = Provider(suite, source, seed, loading)
+    provider = TrustedProvider(suite, source, seed, loading)
     suite.config.stash[plugin.PROVIDER] = provider
     try:
         yield provider
@@ -110,7 +110,7 @@ TRACING_PATIENCE = 4.0  # noting lines takes time of its own
 
 
 @dataclass(frozen=True)
-class Reached:
+class TestReach:
     """A test, its row, the lines of the module that it runs, and its seconds.
 
     lines is None where that cannot be told: then a change in any line may matter to it.
@@ -132,7 +132,7 @@ class Reached:
         return any(span[0] <= line <= span[1] for line in self.lines)
 
 
-def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[Reached, ...]:
+def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[TestReach, ...]:
     """Return what each test of a suite runs of a right module's text, as far as it could be seen.
 
     A test that is not among them may run any line.
@@ -141,7 +141,7 @@ def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tu
     most = Bounds(limits.judge_mb + limits.memory_mb, TRACING_PATIENCE * limits.stage_seconds)
     told = bounded(partial(_trace, suite, source, seed), own, most).told
     return tuple(
-        Reached(test, row, None if lines is None else frozenset(lines), seconds)
+        TestReach(test, row, None if lines is None else frozenset(lines), seconds)
         for kind, test, row, lines, seconds in told
         if kind == "reached"
     )
@@ -157,7 +157,7 @@ def _trace(suite: Suite, source: str, seed: int, messages: Messages, workers: Wo
             messages.send("reached", name_of(item), criterion_of(item), plain, seconds)
 
 
-def _noted(provider: Provider, item: pytest.Item) -> tuple[set[int] | None, float]:
+def _noted(provider: TrustedProvider, item: pytest.Item) -> tuple[set[int] | None, float]:
     """Return the lines that a test runs, None where it does not come to its end, and its seconds."""
     lines, started = set[int](), time.perf_counter()
     with _tracing(_noting(provider.file, lines)):
@@ -398,7 +398,7 @@ class MutantRunner(Grader):
         finally:
             own.close()
 
-    def reached(self, source: str, seed: int) -> tuple[Reached, ...]:
+    def reached(self, source: str, seed: int) -> tuple[TestReach, ...]:
         """Return which lines of a right module's text each test runs, as far as it could be seen."""
         with self._own_judge() as own:
             return reached(self._loaded(), source, seed, own)

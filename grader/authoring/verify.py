@@ -9,9 +9,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from grader.authoring import cases, evaluation, proof
-from grader.authoring.cases import Planned, ProofCase, Result, aimed, reach_cases, reference_cases
+from grader.authoring.cases import CaseResult, Planned, ProofCase, aimed, reach_cases, reference_cases
 from grader.authoring.claims import Shortfall, claims, in_hidden
-from grader.authoring.evaluation import Equivalent, Mutation, Tally, first_complaint, load_equivalents, one_line
+from grader.authoring.evaluation import Equivalent, Mutation, Ratio, first_complaint, load_equivalents, one_line
 from grader.authoring.learner_values import fresh_tests, unplain_uses
 from grader.course.answers import Mistake, load_mistakes, reference_source
 from grader.course.mutants import Mutant, mutants
@@ -66,7 +66,7 @@ OnResult = Callable[[int, int, str], None]  # how many gradings are done, of how
 
 
 @dataclass(frozen=True)
-class Plan:
+class VerifyOptions:
     """How thorough to be: how many seeds, whether mistakes and mutants are graded, the isolation, the processes.
 
     By default there is a process a core; with 0 workers everything is graded in this one. alternatives is how many
@@ -95,11 +95,11 @@ class StageProof:
     title: str
     rows: int
     tests: int
-    reference: Tally
-    stub: Tally
-    alternatives: Tally
-    mistakes: Tally
-    named: Tally
+    reference: Ratio
+    stub: Ratio
+    alternatives: Ratio
+    mistakes: Ratio
+    named: Ratio
     mutation: Mutation | None
     shortfalls: tuple[Shortfall, ...]
     of_robustness: int = 0  # known mistakes that cost their row nothing but its robustness
@@ -122,11 +122,13 @@ class _Files:
     problems: tuple[Shortfall, ...]
 
 
-def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnResult | None = None) -> list[StageProof]:
+def verify(
+    course: Course, stages: Sequence[Stage], plan: VerifyOptions, on_result: OnResult | None = None
+) -> list[StageProof]:
     """Prove the stages, all at once on every core; what is wrong is graded only where the reference passes."""
     files = {stage.id: _read(stage, plan) for stage in stages}
     total = sum(len(each.right) + len(each.wrong) for each in files.values())
-    found: list[Result] = []
+    found: list[CaseResult] = []
 
     def grade(pool: Executor, cases: Iterable[ProofCase]) -> None:
         for result in proof.results(pool, cases):
@@ -144,7 +146,7 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
     return [_proof(stage, files[stage.id], [r for r in found if r.case.stage == stage.id]) for stage in stages]
 
 
-def _wrong(files: _Files, results: Sequence[Result]) -> list[ProofCase]:
+def _wrong(files: _Files, results: Sequence[CaseResult]) -> list[ProofCase]:
     """Return a stage's wrong modules, its mutants with the tests that the reference was seen to run their lines in."""
     mistakes = [case for case in files.wrong if case.first_failure is None]
     first_failures = [case for case in files.wrong if case.first_failure is not None]
@@ -153,12 +155,12 @@ def _wrong(files: _Files, results: Sequence[Result]) -> list[ProofCase]:
     return [*mistakes, *aimed(first_failures, files.mutants, reached, tests)]
 
 
-def _is_sound(results: Iterable[Result], stage: Stage) -> bool:
+def _is_sound(results: Iterable[CaseResult], stage: Stage) -> bool:
     own = [r.verdict for r in results if r.case.stage == stage.id and r.case.name == "reference"]
     return bool(own) and all(verdict is not None and verdict.robust for verdict in own)
 
 
-def _read(stage: Stage, plan: Plan) -> _Files:
+def _read(stage: Stage, plan: VerifyOptions) -> _Files:
     seeds = plan.all_seeds
     problems: tuple[Shortfall, ...] = ()
     try:
@@ -179,8 +181,8 @@ def _read(stage: Stage, plan: Plan) -> _Files:
     return _Files(here, there, known, tuple(made), accepted, fresh_tests(stage), problems)
 
 
-def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof:
-    def of(kind: str) -> list[Result]:
+def _proof(stage: Stage, files: _Files, results: Sequence[CaseResult]) -> StageProof:
+    def of(kind: str) -> list[CaseResult]:
         return [result for result in results if result.case.name.partition("/")[0] == kind]
 
     reference, problems = evaluation.right(stage, of("reference"))
@@ -201,7 +203,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     )  # fmt: skip
 
 
-_NONE: tuple[Tally, Tally, list[Shortfall]] = (Tally(0, 0), Tally(0, 0), [])
+_NONE: tuple[Ratio, Ratio, list[Shortfall]] = (Ratio(0, 0), Ratio(0, 0), [])
 
 
 FEW = 2  # stages that are graded in this process: others would take longer to start
@@ -230,7 +232,7 @@ def unsound(course: Course, stages: Sequence[Stage], on_result: OnResult | None 
     What ran out of time is graded once more, alone and with more of it, since others may have kept the machine busy.
     """
     cases = [case for stage in stages for case in reference_cases(stage, [FIRST_SEED])]
-    found: dict[str, Result] = {}
+    found: dict[str, CaseResult] = {}
     with proof.workers(course, 0 if len(cases) <= FEW else None) as pool:
         for result in proof.results(pool, cases):
             found[result.case.stage] = result
@@ -267,7 +269,7 @@ def _unlisted(found: Unsound) -> Iterator[str]:
         yield from re.findall(r"([\w.]+): this stage does not list", failure)
 
 
-def _failures(result: Result) -> Iterator[str]:
+def _failures(result: CaseResult) -> Iterator[str]:
     verdict = result.verdict
     assert verdict is not None
     lacking = [each for each in result.outcomes if each.status != "passed"]

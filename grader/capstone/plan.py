@@ -23,7 +23,7 @@ _STAGE: Rule = re.compile(r"s[0-9]{2,}"), "a stage id: s and two digits or more"
 
 
 @dataclass(frozen=True)
-class Plan:
+class CapstoneManifest:
     """A capstone; settings go to the script as they are. fingerprint changes with any of its files."""
 
     title: str
@@ -53,7 +53,7 @@ def has_capstone(course: Course) -> bool:
     return (course.root / FOLDER / MANIFEST).is_file()
 
 
-def read_plan(course: Course) -> Plan:
+def read_plan(course: Course) -> CapstoneManifest:
     """Read a course's capstone; UsageError where it has none, CourseError with a line for each mistake in it."""
     folder, place = course.root / FOLDER, f"{FOLDER}/{MANIFEST}"
     if not has_capstone(course):
@@ -71,7 +71,7 @@ def read_plan(course: Course) -> Plan:
     if mistakes:
         raise CourseError("\n".join(mistakes))
     every = [(folder / MANIFEST).read_bytes(), *found.values()]
-    plan = Plan(
+    plan = CapstoneManifest(
         stage.title, found[script], found[data].decode("utf-8", "replace"), stage,
         table.number("steps", 1000, MOST), table.number("chunk", 10, MOST), table.number("seed", 1, math.inf),
         table.number("held_out", 0.1, 1), str(table.value("prompt", str, "")), table.number("tokens", 200, MOST),

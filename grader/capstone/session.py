@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from grader.capstone.checkpoint import Checkpoint, Checkpoints, Damaged, plain_copy
-from grader.capstone.plan import Plan
+from grader.capstone.plan import CapstoneManifest
 from grader.capstone.trainee import Trainee, TrainingFailed, trainee
 from grader.course.stage import Course
 from grader.errors import ProgressError, UsageError
@@ -84,7 +84,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingResult:
     """What a training reached: held-out perplexities of the model and of tables, and what the model writes."""
 
     moment: Moment
@@ -99,7 +99,7 @@ class Outcome:
 class Setting:
     """What training takes: the plan, the script with the modules it builds on, the tier, and where checkpoints lie."""
 
-    plan: Plan
+    plan: CapstoneManifest
     snapshot: Snapshot
     tier: tiers.Tier
     checkpoints: Checkpoints
@@ -164,7 +164,9 @@ def kept(setting: Setting) -> str:
     return f"Step {found.step} of {setting.plan.steps} is kept: `grader capstone` goes on from there."
 
 
-def train(setting: Setting, begun: Checkpoint | None, on_moment: OnMoment, clock: Clock = time.monotonic) -> Outcome:
+def train(
+    setting: Setting, begun: Checkpoint | None, on_moment: OnMoment, clock: Clock = time.monotonic
+) -> TrainingResult:
     """Train from a checkpoint, or from the beginning, to the last step, then measure and write; only under the lock."""
     plan = setting.plan
     with setting.trainee() as process:
@@ -237,11 +239,11 @@ def _further(setting: Setting, process: Trainee, reached: Checkpoint) -> Checkpo
     )
 
 
-def _moment(plan: Plan, reached: Checkpoint) -> Moment:
+def _moment(plan: CapstoneManifest, reached: Checkpoint) -> Moment:
     return Moment(reached.step, plan.steps, reached.losses, reached.seconds)
 
 
-def _outcome(plan: Plan, process: Trainee, reached: Checkpoint) -> Outcome:
+def _outcome(plan: CapstoneManifest, process: Trainee, reached: Checkpoint) -> TrainingResult:
     """Measure the model and the tables on the same tokens, and have the model write."""
     _expect_tokens(reached.prepared)
     mean = process.call("measure", reached.state, reached.prepared, dict(plan.settings))
@@ -250,10 +252,10 @@ def _outcome(plan: Plan, process: Trainee, reached: Checkpoint) -> Outcome:
     ids, size = reached.prepared, reached.prepared["vocabulary_size"]
     tables = perplexities(ids["training"].tolist(), ids["held_out"].tolist(), size)
     text = _written(plan, process, reached, (plan.prompt, plan.tokens, plan.temperature, plan.seed))
-    return Outcome(_moment(plan, reached), math.exp(mean), tables, len(ids["held_out"]), size, text)
+    return TrainingResult(_moment(plan, reached), math.exp(mean), tables, len(ids["held_out"]), size, text)
 
 
-def _written(plan: Plan, process: Trainee, reached: Checkpoint, asked: tuple[str, int, float, int]) -> str:
+def _written(plan: CapstoneManifest, process: Trainee, reached: Checkpoint, asked: tuple[str, int, float, int]) -> str:
     text = process.call("write", reached.state, reached.prepared, dict(plan.settings), *asked)
     if type(text) is not str or len(text) > MOST_TEXT:
         raise TrainingFailed("write returned no text, or one of more than a million characters")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.capstone.checkpoint import Checkpoint
-from grader.capstone.session import Moment, Outcome, Setting
+from grader.capstone.session import Moment, Setting, TrainingResult
 from grader.explore.cells import View
 from grader.explore.model import Chart, Curves, Series
 from grader.explore.plotting import LEAST, chart_block
@@ -110,7 +110,7 @@ def curve(moment: Moment) -> Curves:
     )
 
 
-def outcome_lines(setting: Setting, outcome: Outcome, view: View) -> list[Text]:
+def outcome_lines(setting: Setting, outcome: TrainingResult, view: View) -> list[Text]:
     """Return what came of a training: whose modules, the curve, perplexities, and the page."""
     from rich.text import Text
 
@@ -137,7 +137,7 @@ def whose(setting: Setting) -> str:
     return f"Made of {told}"
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: TrainingResult) -> str:
     ratio = outcome.baselines.trigram / outcome.perplexity
     if ratio > 1:
         return (
@@ -149,7 +149,7 @@ def _verdict(outcome: Outcome) -> str:
 SCHEMA = 1
 
 
-def training_document(setting: Setting, outcome: Outcome, begun_at: int) -> Document:
+def training_document(setting: Setting, outcome: TrainingResult, begun_at: int) -> Document:
     """Return what a training reached; begun_at is the step that this run began from."""
     moment = outcome.moment
     return {

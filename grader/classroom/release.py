@@ -57,7 +57,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleaseOptions:
     """Which stages to release; without a key one is made and shipped, for self-study.
 
     proven says that each reference has to pass its own tests first, which the copy's record says as well.
@@ -68,7 +68,7 @@ class Plan:
     proven: bool = False
 
 
-def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None = None) -> tuple[str, ...]:
+def release(course: Course, plan: ReleaseOptions, target: Path, on_result: OnResult | None = None) -> tuple[str, ...]:
     """Write a learner's copy into a new or empty folder and return its files; nothing is written where anything fails.
 
     The plan's stages are whole: none requires or uses one that is not among them. Raises UsageError where target cannot
@@ -89,7 +89,9 @@ def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None
     return tuple(sorted(files))
 
 
-def contents(course: Course, plan: Plan, wheel: Mapping[str, bytes] | None = None) -> tuple[dict[str, bytes], SealKey]:
+def contents(
+    course: Course, plan: ReleaseOptions, wheel: Mapping[str, bytes] | None = None
+) -> tuple[dict[str, bytes], SealKey]:
     """Return the files of a learner's copy, but for a key that is shipped, and the key that its bundles have.
 
     Without a wheel it is the folder of a learner whose grader puts its own into it.
@@ -282,7 +284,7 @@ def self_paced(root: Path) -> bytes:
     It is unproven: the workflow that publishes has proven every stage when it builds.
     """
     course = load_course(root)
-    files, key = contents(course, Plan(course.stages, None))
+    files, key = contents(course, ReleaseOptions(course.stages, None))
     return packed(files | shipped_key(course, key))
 
 

@@ -12,7 +12,7 @@ from grader.commands.options import Isolation, Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.capstone.session import Outcome, Setting
+    from grader.capstone.session import Setting, TrainingResult
     from grader.explore.cells import View
 
 MOST_TOKENS, MOST_PROMPT = 5000, 10_000
@@ -51,7 +51,7 @@ def capstone(
     screen.say('`grader capstone generate "Your words"` continues a text of yours.')
 
 
-def _trained(setting: Setting, fresh: bool) -> tuple[int, Outcome]:
+def _trained(setting: Setting, fresh: bool) -> tuple[int, TrainingResult]:
     """Train to the end; return the step at which training went on, and what came of it."""
     from grader.capstone.session import kept, last, train
     from grader.capstone.showing import telling, whose

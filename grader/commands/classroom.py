@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
     from grader.classroom.receipt import Receipt
-    from grader.classroom.release import Plan
+    from grader.classroom.release import ReleaseOptions
     from grader.course.stage import Course, Stage
     from grader.verdict import Verdict
 
@@ -95,7 +95,7 @@ def release(
 
     if in_copy(Path.cwd()):
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
-    from grader.classroom.release import Plan, whole
+    from grader.classroom.release import ReleaseOptions, whole
     from grader.classroom.release import release as build
     from grader.course.bundle import read_key
     from grader.course.manifest import load_course
@@ -104,14 +104,14 @@ def release(
 
     _expect_one(key_file, self_paced)
     chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
-    plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None, not unproven)
+    plan = ReleaseOptions(whole(course, chosen), read_key(key_file) if key_file is not None else None, not unproven)
     with counting() as count:
         files = build(course, plan, folder, count)
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
     _say_released(plan, chosen, f"{len(files)} files in {folder}", kept)
 
 
-def _say_released(plan: Plan, chosen: tuple[Stage, ...], where: str, kept: str) -> None:
+def _say_released(plan: ReleaseOptions, chosen: tuple[Stage, ...], where: str, kept: str) -> None:
     from grader.report.terminal.screen import say
 
     if along := [stage for stage in plan.stages if stage not in chosen]:

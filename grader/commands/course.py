@@ -73,7 +73,7 @@ def verify(
     named, the files agree with each other. Exit code 1 if anything falls short.
     """
     from grader.authoring.naming import measured
-    from grader.authoring.verify import Plan
+    from grader.authoring.verify import VerifyOptions
     from grader.authoring.verify import verify as prove
     from grader.course.manifest import load_course
     from grader.course.settings import find_course_root
@@ -81,7 +81,7 @@ def verify(
 
     found = load_course(find_course_root(Path.cwd()))
     chosen = _chosen(found, stages, since)
-    plan = Plan(seeds, mutants=mutants, isolation=isolation, workers=jobs)
+    plan = VerifyOptions(seeds, mutants=mutants, isolation=isolation, workers=jobs)
     with screen.counting() as count:
         proofs = prove(found, chosen, plan, count)
         named_so = measured(found, chosen, naming, count, isolation, jobs) if naming else []

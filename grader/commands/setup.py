@@ -16,7 +16,7 @@ from grader.errors import GraderFault
 
 if TYPE_CHECKING:
     from grader.doctor.health import Finding
-    from grader.setup.updating import Change, Update
+    from grader.setup.updating import FileUpdate, Update
 
 SCHEMA = 1
 _TOLD = {
@@ -105,13 +105,13 @@ def _lines(found: Update) -> list[str]:
     return [*lines, *wheel, *([f"and {sealed} files of the sealed tests"] if sealed else [])]
 
 
-def _is_wheel(change: Change) -> bool:
+def _is_wheel(change: FileUpdate) -> bool:
     from grader.setup.wheel import WHEELS
 
     return change.path.startswith(f"{WHEELS}/")
 
 
-def _said(change: Change) -> str:
+def _said(change: FileUpdate) -> str:
     kept = change.backup and change.action != "remove"
     return _TOLD[change.action] + ("; your version is kept" if kept else "")
 

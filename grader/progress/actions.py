@@ -174,14 +174,14 @@ def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> 
 
 
 @dataclass(frozen=True)
-class Start:
+class StageStart:
     """The ids that are skipped now, and the stage that the learner is at: another one where the wanted has passed."""
 
     skipped: tuple[str, ...]
     here: Stage | None
 
 
-def start(workspace: Workspace, stage: Stage) -> Start:
+def start(workspace: Workspace, stage: Stage) -> StageStart:
     """Make a stage the current one, and say what that has led to; what is passed stays passed.
 
     Only stages before it, and those that it waits for, are skipped: from it on, what was skipped earlier is open again.
@@ -196,7 +196,7 @@ def start(workspace: Workspace, stage: Stage) -> Start:
             workspace.store.forget(each.id)
     workspace.store.record_skip(skipped)
     progress = workspace.store.record_last(stage.id)
-    return Start(tuple(skipped), current(workspace.course, progress))
+    return StageStart(tuple(skipped), current(workspace.course, progress))
 
 
 def reset(workspace: Workspace, stage: Stage) -> Path | None:

@@ -226,7 +226,7 @@ def _timing(rounds: list[tuple[float, float, int]]) -> Timing:
 
 
 @dataclass(frozen=True)
-class Pair:
+class FunctionPair:
     """A function in the learner's module and in the reference; timing where both were called alike."""
 
     name: str
@@ -241,7 +241,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SolutionComparison:
     """All functions of both modules, those of the reference first, in its order.
 
     problem says why the learner's own module is not there, unmeasured why there are no times.
@@ -250,7 +250,7 @@ class Comparison:
     stage: str
     title: str
     label: str
-    pairs: tuple[Pair, ...] = field(default=())
+    pairs: tuple[FunctionPair, ...] = field(default=())
     problem: str = ""
     unmeasured: str = ""
 
@@ -261,7 +261,7 @@ def compared(
     timed: bool = True,
     isolation: str = "auto",
     on_test: Callable[[Outcome], None] | None = None,
-) -> Comparison:
+) -> SolutionComparison:
     """Return the reference beside the learner's own module, and how long both take; StageLocked before it has passed.
 
     What is wrong with the learner's module, or with measuring, is told in the result, with the reference all the same.
@@ -273,26 +273,28 @@ def compared(
         snapshot = take(stage, None, workspace.course.root)
         own = _read(snapshot)
     except SubmissionError as error:
-        alone = tuple(Pair(name, None, each) for name, each in reference.items())
-        return Comparison(stage.id, stage.title, label, alone, error.message, "there is nothing to measure it with")
+        alone = tuple(FunctionPair(name, None, each) for name, each in reference.items())
+        return SolutionComparison(
+            stage.id, stage.title, label, alone, error.message, "there is nothing to measure it with"
+        )
     pairs = paired(own, reference)
     if not timed:
-        return Comparison(stage.id, stage.title, label, pairs, "", "not asked for")
+        return SolutionComparison(stage.id, stage.title, label, pairs, "", "not asked for")
     try:
         snapshot = equipped(workspace.course, workspace.store, stage, snapshot, None, {})
         other = _snapshot_of(stage, text, snapshot)  # what it is run with may see it: it is shown here anyway
         times = measured(workspace.course, stage, (snapshot, other), isolation, on_test)
     except GraderError as error:
-        return Comparison(stage.id, stage.title, label, pairs, "", error.message)
+        return SolutionComparison(stage.id, stage.title, label, pairs, "", error.message)
     found = tuple(replace(pair, timing=times.get(pair.name.removesuffix(".__init__"))) for pair in pairs)
     none = "" if any(pair.timing for pair in found) else f"no test of {stage.id} passes with both modules"
-    return Comparison(stage.id, stage.title, label, found, "", none)
+    return SolutionComparison(stage.id, stage.title, label, found, "", none)
 
 
-def paired(own: dict[str, Piece], reference: dict[str, Piece]) -> tuple[Pair, ...]:
+def paired(own: dict[str, Piece], reference: dict[str, Piece]) -> tuple[FunctionPair, ...]:
     """Return the functions of two modules by name: those of the reference, then those that only the learner's has."""
-    pairs = [Pair(name, own.get(name), piece) for name, piece in reference.items()]
-    return tuple(pairs + [Pair(name, piece, None) for name, piece in own.items() if name not in reference])
+    pairs = [FunctionPair(name, own.get(name), piece) for name, piece in reference.items()]
+    return tuple(pairs + [FunctionPair(name, piece, None) for name, piece in own.items() if name not in reference])
 
 
 def _read(snapshot: Snapshot) -> dict[str, Piece]:

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from grader.atomic import Taken, write_atomically, write_new
+from grader.atomic import FileExists, write_atomically, write_new
 from grader.errors import ProgressError
 from grader.progress.state import Pass, Progress, Work, checked, last_time, read_work, written
 
@@ -290,7 +290,7 @@ def backup(root: Path, file: Path, when: datetime) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         while True:
             copy = free(folder, f"{file.stem}.{stamp(when)}", ".py")
-            with suppress(Taken):
+            with suppress(FileExists):
                 write_new(copy, content, ProgressError)
                 return copy
     except OSError as error:

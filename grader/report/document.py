@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
     from grader.criterion import Counts
     from grader.outcome import Gradient, Where
-    from grader.progress.comparison import Comparison, Pair, Piece
+    from grader.progress.comparison import FunctionPair, Piece, SolutionComparison
     from grader.progress.hints import Seen
     from grader.submission.parsing import Problem
     from grader.verdict import CriterionResult, Failure, Verdict
@@ -190,7 +190,7 @@ def plain_text(text: str | None) -> str | None:
 SCHEMA = 1
 
 
-def solution_document(found: Comparison) -> Document:
+def solution_document(found: SolutionComparison) -> Document:
     """Return a comparison as values that JSON has."""
     return {
         "schema": SCHEMA,
@@ -217,7 +217,7 @@ def seen_document(stage: Stage, found: Seen) -> Document:
     }
 
 
-def _pair(pair: Pair) -> Document:
+def _pair(pair: FunctionPair) -> Document:
     return {
         "name": plain_text(pair.name),
         "same": pair.same,

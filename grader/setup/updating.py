@@ -64,7 +64,7 @@ BESIDE = ".new"  # ends the name of a stub that is put next to a module which it
 
 
 @dataclass(frozen=True)
-class Change:
+class FileUpdate:
     """What happens to one file; data is what it holds afterwards, backup says that its old text is kept.
 
     add, replace, merge (the new stub into a learner's code), beside (the new stub next to it), remove, and keep: a
@@ -80,7 +80,7 @@ class Change:
 
 def plan(
     edition: Edition, old: ReleaseRecord, read: Read, merge: Merge, wheels: Iterable[str] = ()
-) -> tuple[Change, ...]:
+) -> tuple[FileUpdate, ...]:
     """Return the changes in the order in which they are made; a run that was cut short is completed by another one.
 
     wheels are the paths of those in the folder: the new one is there before pyproject.toml names it, and an old one
@@ -113,18 +113,20 @@ def modules(files: Mapping[str, str], sealed: str) -> dict[str, str]:
     return found
 
 
-def _module(path: str, stub: str, edition: Edition, old: ReleaseRecord, read: Read, merge: Merge) -> Iterator[Change]:
+def _module(
+    path: str, stub: str, edition: Edition, old: ReleaseRecord, read: Read, merge: Merge
+) -> Iterator[FileUpdate]:
     """A learner's code is never overwritten."""
     mine, new, was = read(path), edition.files.get(path), old.files.get(path)
     if mine is None:
         if new is not None:
-            yield Change(path, "add", new)
+            yield FileUpdate(path, "add", new)
     elif new is None:
-        yield Change(path, "remove", backup=True) if digest(mine) == was else Change(path, "keep")
+        yield FileUpdate(path, "remove", backup=True) if digest(mine) == was else FileUpdate(path, "keep")
     elif digest(new) in (was, digest(mine)):
         return  # the stub is the same, or stands there already
     elif digest(mine) == was:
-        yield Change(path, "replace", new, backup=True)
+        yield FileUpdate(path, "replace", new, backup=True)
     else:
         base = read(stub)
         if base is not None and digest(base) == digest(new):
@@ -134,35 +136,35 @@ def _module(path: str, stub: str, edition: Edition, old: ReleaseRecord, read: Re
         if joined is None:
             yield from _beside(path, new, read)
         elif joined != mine:
-            yield Change(path, "merge", joined, backup=True)
+            yield FileUpdate(path, "merge", joined, backup=True)
 
 
-def _beside(path: str, new: bytes, read: Read) -> Iterator[Change]:
+def _beside(path: str, new: bytes, read: Read) -> Iterator[FileUpdate]:
     there = read(f"{path}{BESIDE}")
     if there is None or digest(there) != digest(new):
-        yield Change(f"{path}{BESIDE}", "beside", new, backup=there is not None)
+        yield FileUpdate(f"{path}{BESIDE}", "beside", new, backup=there is not None)
 
 
-def _plain(path: str, edition: Edition, old: ReleaseRecord, read: Read) -> Iterator[Change]:
+def _plain(path: str, edition: Edition, old: ReleaseRecord, read: Read) -> Iterator[FileUpdate]:
     """READMEs, tests and what lies around them: a learner's version is kept where the course's takes its place."""
     mine, new, was = read(path), edition.files.get(path), old.files.get(path)
     if new is None:
         if mine is not None:
-            yield Change(path, "remove", backup=digest(mine) != was)
+            yield FileUpdate(path, "remove", backup=digest(mine) != was)
     elif mine is None:
-        yield Change(path, "add", new)
+        yield FileUpdate(path, "add", new)
     elif digest(new) not in (was, digest(mine)):
-        yield Change(path, "replace", new, backup=digest(mine) != was)
+        yield FileUpdate(path, "replace", new, backup=digest(mine) != was)
 
 
-def _own(path: str, new: bytes | None, read: Read, sealed: bool = False) -> Iterator[Change]:
+def _own(path: str, new: bytes | None, read: Read, sealed: bool = False) -> Iterator[FileUpdate]:
     """Bundles, stubs, key, record and the grader's wheel are never a learner's: nothing is kept of them."""
     mine = read(path)
     if new is None:
         if mine is not None:
-            yield Change(path, "remove", sealed=sealed)
+            yield FileUpdate(path, "remove", sealed=sealed)
     elif mine != new:
-        yield Change(path, "add" if mine is None else "replace", new, sealed=sealed)
+        yield FileUpdate(path, "add" if mine is None else "replace", new, sealed=sealed)
 
 
 def _old_bundles(old: ReleaseRecord, edition: Edition) -> set[str]:
@@ -180,7 +182,7 @@ class Update:
 
     before: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[FileUpdate, ...]
     kept: str | None
 
 

@@ -28,7 +28,7 @@ from grader.watching.kept import Kept
 from grader.watching.saves import Saves
 
 if TYPE_CHECKING:
-    from grader.progress.comparison import Comparison
+    from grader.progress.comparison import SolutionComparison
 
 
 SECONDS = 120.0  # for `grader explore`
@@ -216,7 +216,7 @@ class Session:
         self.check()
         return said
 
-    def compared(self) -> Comparison:
+    def compared(self) -> SolutionComparison:
         """Return the module beside the reference, function by function, once the stage has passed; StageLocked before.
 
         Nothing is measured: that takes a few checks, in a process that may be forked.

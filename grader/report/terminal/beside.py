@@ -12,7 +12,7 @@ from grader.report.terminal.words import count, duration
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.progress.comparison import Comparison, Pair, Piece, Timing
+    from grader.progress.comparison import FunctionPair, Piece, SolutionComparison, Timing
 
 BESIDE = 100  # columns of a terminal from which on both texts stand side by side
 WIDEST = 200
@@ -21,7 +21,7 @@ ALIKE = 1.5  # a ratio of two times up to which they are called alike: that much
 OWN, REFERENCE = "yours", "reference"
 
 
-def comparison_lines(found: Comparison, look: Look) -> list[Text]:
+def comparison_lines(found: SolutionComparison, look: Look) -> list[Text]:
     """Return the whole comparison."""
     lines = paragraph(f"{found.stage} · {found.title} · {found.label} beside the reference", look, "bold", indent=0)
     if found.problem:
@@ -35,7 +35,7 @@ def comparison_lines(found: Comparison, look: Look) -> list[Text]:
     return [*lines, *side_by_side([whole], look, indent=0)]
 
 
-def summary(found: Comparison) -> str:
+def summary(found: SolutionComparison) -> str:
     """Return in a sentence how the two modules compare."""
     both = [pair for pair in found.pairs if pair.own and pair.reference]
     if not both:
@@ -82,7 +82,7 @@ def _facts(piece: Piece, other: Piece) -> str:
     return " · ".join([*facts, *([", ".join(only[:FEW]) + (", …" if len(only) > FEW else "")] if only else [])])
 
 
-def _pair_lines(pair: Pair, look: Look, alone: bool) -> Iterator[Text]:
+def _pair_lines(pair: FunctionPair, look: Look, alone: bool) -> Iterator[Text]:
     own, reference = pair.own, pair.reference
     one = own or reference
     if own is None or reference is None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from grader.authoring.cases import Planned
     from grader.authoring.claims import Shortfall
-    from grader.authoring.evaluation import Mutation, Tally
+    from grader.authoring.evaluation import Mutation, Ratio
     from grader.authoring.naming import GradedMutant, NamedCauses, Naming
     from grader.authoring.verify import StageProof
 
@@ -92,7 +92,7 @@ def _cells(proof: StageProof) -> tuple[str, ...]:
     return (proof.stage, str(proof.rows), str(proof.tests), *map(_tally, tallies), _mutation(proof.mutation))
 
 
-def _tally(tally: Tally) -> str:
+def _tally(tally: Ratio) -> str:
     return f"{tally.good}/{tally.total}" if tally.total else "-"
 
 
@@ -110,7 +110,7 @@ def proof_document(proofs: Sequence[StageProof], seeds: int, version: str) -> di
 
 def _document(proof: StageProof) -> dict[str, Any]:
     names = ("reference", "stub", "alternatives", "mistakes", "named")
-    tallies: dict[str, Tally] = {name: getattr(proof, name) for name in names}
+    tallies: dict[str, Ratio] = {name: getattr(proof, name) for name in names}
     return {
         "stage": proof.stage,
         "title": proof.title,

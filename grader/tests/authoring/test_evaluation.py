@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import evaluation
-from grader.authoring.cases import ProofCase, Result
+from grader.authoring.cases import CaseResult, ProofCase
 from grader.authoring.claims import Shortfall
-from grader.authoring.evaluation import Equivalent, Mutation, Tally, load_equivalents, unused
+from grader.authoring.evaluation import Equivalent, Mutation, Ratio, load_equivalents, unused
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage
@@ -72,11 +72,11 @@ def verdict(*rows: CriterionResult, problem: Problem | None = None, faults: tupl
     return Verdict("s90", "Sums", passed, rows, RUN, problem, faults)
 
 
-def result(name: str, seed: int, found: Verdict, *outcomes: Outcome) -> Result:
-    return Result(ProofCase(name, "s90", "…", seed), found, outcomes)
+def result(name: str, seed: int, found: Verdict, *outcomes: Outcome) -> CaseResult:
+    return CaseResult(ProofCase(name, "s90", "…", seed), found, outcomes)
 
 
-def mistaken(status: Status = "failed", *names: str | None, seed: int = 7) -> Result:
+def mistaken(status: Status = "failed", *names: str | None, seed: int = 7) -> CaseResult:
     """Return the result of the mistake above: its row's status, and what each failure is called."""
     failures = [replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake=name) if name else None) for name in names]
     return result("mistakes/whole", seed, verdict(row("half", status, *failures)))
@@ -85,10 +85,10 @@ def mistaken(status: Status = "failed", *names: str | None, seed: int = 7) -> Re
 class TestRight:
     def test_what_passes_for_every_seed_is_counted(self) -> None:
         results = [result("reference", seed, verdict()) for seed in (1, 2, 3)]
-        assert evaluation.right(STAGE, results) == (Tally(3, 3), [])
+        assert evaluation.right(STAGE, results) == (Ratio(3, 3), [])
 
     def test_nothing_is_nothing_of_nothing(self) -> None:
-        assert evaluation.right(STAGE, []) == (Tally(0, 0), [])
+        assert evaluation.right(STAGE, []) == (Ratio(0, 0), [])
 
     def test_one_that_fails_is_named_with_its_seed_its_test_and_how_to_see_it(self) -> None:
         wrong = verdict(row("total"), row("half", "failed", FAILURE))
@@ -96,7 +96,7 @@ class TestRight:
             STAGE, [result("alternatives/loops", 2, wrong), result("alternatives/sums", 2, verdict())]
         )
         place = f"{HIDDEN}/alternatives/loops.py"
-        assert tally == Tally(1, 2)
+        assert tally == Ratio(1, 2)
         assert shortfalls == [
             Shortfall(
                 "s90",
@@ -111,13 +111,13 @@ class TestRight:
         wrong = verdict(row("half", "failed", FAILURE))
         results = [result("reference", seed, wrong) for seed in (9, 4, 6)] + [result("reference", 1, verdict())]
         tally, (shortfall,) = evaluation.right(STAGE, results)
-        assert tally == Tally(1, 4)
+        assert tally == Ratio(1, 4)
         assert "does not pass for seed 4 and 2 more: " in shortfall.message and "--seed 4`" in shortfall.fix
         assert "does not pass for seed 6 and 1 more: " in evaluation.right(STAGE, results[::2])[1][0].message
 
     def test_one_that_passes_without_all_of_its_robustness_is_not_right(self) -> None:
         tally, (shortfall,) = evaluation.right(STAGE, [result("alternatives/loops", 2, verdict(row("total"), BARE))])
-        assert tally == Tally(0, 1) and "half is not robust: test_small.py::test_half" in shortfall.message
+        assert tally == Ratio(0, 1) and "half is not robust: test_small.py::test_half" in shortfall.message
 
     def test_each_module_has_a_line_of_its_own(self) -> None:
         wrong = verdict(row("half", "failed", FAILURE))
@@ -223,20 +223,20 @@ class TestKinds:
 class TestStub:
     def test_rows_that_are_not_started(self) -> None:
         found = verdict(row("total", "not_started"), row("half", "not_started"))
-        assert evaluation.stub(STAGE, [result("stub", 1, found)]) == (Tally(2, 2), [])
+        assert evaluation.stub(STAGE, [result("stub", 1, found)]) == (Ratio(2, 2), [])
 
     @pytest.mark.parametrize("status", ["passed", "failed", "blocked", "grader_fault"])
     def test_a_row_that_is_anything_else(self, status: Status) -> None:
         found = verdict(row("total", "not_started"), row("half", status))
         tally, (shortfall,) = evaluation.stub(STAGE, [result("stub", 1, found)])
-        assert tally == Tally(1, 2) and shortfall.place == "stages/s90_small/small.py"
+        assert tally == Ratio(1, 2) and shortfall.place == "stages/s90_small/small.py"
         assert shortfall.message == f"the stub's row half is {status}, expected not_started"
 
 
 EDIT = Diagnosis("term-missing-0a1b2c3d", "half", "half, line 24: A term is missing.", "Halve it.", False, "half", 24)
 
 
-def undecided(*each: tuple[str, ...], told: Diagnosis | None = None) -> Result:
+def undecided(*each: tuple[str, ...], told: Diagnosis | None = None) -> CaseResult:
     """Return the result of a mistake that is not named, and the known mistakes that explain each failing test alike."""
     failures = [replace(FAILURE, diagnosis=told, undecided=names) for names in each]
     return result("mistakes/whole", 7, verdict(row("half", "failed", *failures)))
@@ -245,19 +245,19 @@ def undecided(*each: tuple[str, ...], told: Diagnosis | None = None) -> Result:
 class TestMistakes:
     def test_one_that_is_caught_and_named(self) -> None:
         found = evaluation.mistakes(STAGE, [WHOLE], [mistaken("failed", "whole", "whole")])
-        assert found == (Tally(1, 1), Tally(1, 1), [])
+        assert found == (Ratio(1, 1), Ratio(1, 1), [])
 
     @pytest.mark.parametrize("status", ["failed", "crashed", "timed_out", "over_limit"])
     def test_each_way_to_fail_catches_it(self, status: Status) -> None:
-        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken(status, "whole")])[0] == Tally(1, 1)
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken(status, "whole")])[0] == Ratio(1, 1)
 
     def test_a_failure_without_a_name_beside_one_with_it_is_enough(self) -> None:
-        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("failed", "whole", None)])[1] == Tally(1, 1)
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("failed", "whole", None)])[1] == Ratio(1, 1)
 
     @pytest.mark.parametrize("status", ["passed", "blocked", "not_started"])
     def test_one_that_its_row_does_not_catch(self, status: Status) -> None:
         caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [mistaken(status)])
-        assert (caught, named) == (Tally(0, 1), Tally(0, 1))
+        assert (caught, named) == (Ratio(0, 1), Ratio(0, 1))
         assert shortfall == Shortfall(
             "s90",
             f"{HIDDEN}/mistakes.py:12",
@@ -268,20 +268,20 @@ class TestMistakes:
     def test_one_of_refusals_is_caught_by_the_robustness_that_it_costs(self) -> None:
         found = [result("mistakes/whole", seed, verdict(row("total"), BARE)) for seed in (1, 2)]
         assert found[0].verdict is not None and found[0].verdict.passed and not found[0].verdict.robust
-        assert evaluation.mistakes(STAGE, [WHOLE], found) == (Tally(1, 1), Tally(1, 1), [])
+        assert evaluation.mistakes(STAGE, [WHOLE], found) == (Ratio(1, 1), Ratio(1, 1), [])
         assert evaluation.of_robustness([WHOLE], found) == 1
         robust = result("mistakes/whole", 3, verdict(row("total"), row("half")))
         caught, _, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [*found, robust])
-        assert caught == Tally(0, 1) and shortfall.message == "whole is not caught: row half is passed (seed 3)"
+        assert caught == Ratio(0, 1) and shortfall.message == "whole is not caught: row half is passed (seed 3)"
         assert evaluation.of_robustness([WHOLE], [*found, mistaken("failed", "whole")]) == 0
 
     def test_one_that_is_not_caught_is_not_named_either(self) -> None:
-        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("blocked", "whole")])[:2] == (Tally(0, 1), Tally(0, 1))
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("blocked", "whole")])[:2] == (Ratio(0, 1), Ratio(0, 1))
 
     def test_one_whose_row_waits_is_caught_and_named_in_the_row_that_it_waits_for(self) -> None:
         named = replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake="whole"))
         found = result("mistakes/whole", 7, verdict(row("total", "failed", named), row("half", "blocked")))
-        assert evaluation.mistakes(STAGE, [WHOLE], [found]) == (Tally(1, 1), Tally(1, 1), [])
+        assert evaluation.mistakes(STAGE, [WHOLE], [found]) == (Ratio(1, 1), Ratio(1, 1), [])
 
     def test_one_that_belongs_to_an_unknown_row(self) -> None:
         _, _, (shortfall,) = evaluation.mistakes(
@@ -292,7 +292,7 @@ class TestMistakes:
     def test_it_has_to_be_caught_for_every_seed_and_the_least_seed_that_does_not_is_told(self) -> None:
         results = [mistaken("blocked", seed=3), mistaken("passed", seed=2), mistaken("failed", "whole", seed=1)]
         caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], results)
-        assert (caught, named) == (Tally(0, 1), Tally(0, 1)) and shortfall.message.endswith("is passed (seed 2)")
+        assert (caught, named) == (Ratio(0, 1), Ratio(0, 1)) and shortfall.message.endswith("is passed (seed 2)")
 
     def test_not_being_caught_is_told_rather_than_the_name(self) -> None:
         results = [mistaken("failed", "twice", seed=1), mistaken("passed", seed=2)]
@@ -302,13 +302,13 @@ class TestMistakes:
         caught, named, (shortfall,) = evaluation.mistakes(
             STAGE, [WHOLE], [mistaken("failed", "whole", "twice", "mean")]
         )
-        assert (caught, named) == (Tally(1, 1), Tally(0, 1))
+        assert (caught, named) == (Ratio(1, 1), Ratio(0, 1))
         assert shortfall.message == "whole is called mean, twice (seed 7)"
 
     def test_one_that_another_explains_equally_on_every_test(self) -> None:
         results = [undecided(("whole", "twice", "mean"), ("twice", "whole"), ())]
         caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], results)
-        assert (caught, named) == (Tally(1, 1), Tally(0, 1))
+        assert (caught, named) == (Ratio(1, 1), Ratio(0, 1))
         assert shortfall.message == "whole is ambiguous: twice explains the same answers (seed 7)"
 
     def test_one_that_another_explains_equally_where_an_edit_is_told(self) -> None:
@@ -320,7 +320,7 @@ class TestMistakes:
     @pytest.mark.parametrize("each", [(), (("whole", "twice"), ("whole", "mean")), (("twice", "mean"),)])
     def test_one_that_nothing_explains(self, each: tuple[tuple[str, ...], ...]) -> None:
         _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [undecided(*each)])
-        assert named == Tally(0, 1) and shortfall.message == "whole is caught but not named (seed 7)"
+        assert named == Ratio(0, 1) and shortfall.message == "whole is caught but not named (seed 7)"
 
     @pytest.mark.parametrize("names", [(), ("whole",)], ids=["alone", "beside its name"])
     def test_one_that_is_told_as_an_edit(self, names: tuple[str, ...]) -> None:
@@ -328,7 +328,7 @@ class TestMistakes:
         found = result("mistakes/whole", 7, verdict(row("half", "failed", *failures)))
         _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [found])
         assert (
-            named == Tally(0, 1) and shortfall.message == "whole is told as an edit: term-missing in line 24 (seed 7)"
+            named == Ratio(0, 1) and shortfall.message == "whole is told as an edit: term-missing in line 24 (seed 7)"
         )
 
     def test_one_that_has_the_name_of_what_an_answer_shows_by_itself(self) -> None:
@@ -336,7 +336,7 @@ class TestMistakes:
         for declared in True, False:
             told = replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake=NOTHING, declared=declared))
             found = result(f"mistakes/{NOTHING}", 7, verdict(row("half", "failed", told)))
-            assert evaluation.mistakes(STAGE, [known], [found])[1] == Tally(int(declared), 1)
+            assert evaluation.mistakes(STAGE, [known], [found])[1] == Ratio(int(declared), 1)
 
     @pytest.mark.parametrize(
         ("found", "said"),
@@ -349,27 +349,27 @@ class TestMistakes:
     )
     def test_one_that_cannot_be_graded_is_not_caught(self, found: Verdict, said: str) -> None:
         caught, _, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [result("mistakes/whole", 7, found)])
-        assert caught == Tally(0, 1) and shortfall.message == f"whole cannot be graded: {said} (seed 7)"
+        assert caught == Ratio(0, 1) and shortfall.message == f"whole cannot be graded: {said} (seed 7)"
 
     def test_one_without_a_result_is_not_counted_as_caught(self) -> None:
         other = replace(WHOLE, id="twice")
         assert evaluation.mistakes(STAGE, [WHOLE, other], [mistaken("failed", "whole")]) == (
-            Tally(1, 2),
-            Tally(1, 2),
+            Ratio(1, 2),
+            Ratio(1, 2),
             [],
         )
 
 
-def hunted(number: int, status: Status | None) -> Result:
+def hunted(number: int, status: Status | None) -> CaseResult:
     outcomes = () if status is None else (Outcome("t", "half", True, status, "why\nthis"),)
-    return Result(ProofCase(f"mutants/{number}", "s90", "…", 7, first_failure=()), None, outcomes)
+    return CaseResult(ProofCase(f"mutants/{number}", "s90", "…", 7, first_failure=()), None, outcomes)
 
 
 class TestMutation:
     MADE = tuple(replace(MUTANT, line=number, now=f"return {number}") for number in range(100))
     ENTRY = Equivalent("half", MUTANT.was, "return 3", "no test can see it")
 
-    def results(self, *alive: int) -> list[Result]:
+    def results(self, *alive: int) -> list[CaseResult]:
         return [hunted(number, None if number in alive else "failed") for number in reversed(range(100))]
 
     def test_all_are_caught(self) -> None:

@@ -15,9 +15,9 @@ import pytest
 
 from grader.authoring import new, proof
 from grader.authoring import verify as verifying
-from grader.authoring.evaluation import Tally
+from grader.authoring.evaluation import Ratio
 from grader.authoring.new import new_course, new_stage
-from grader.authoring.verify import Plan, verify
+from grader.authoring.verify import VerifyOptions, verify
 from grader.course.manifest import load_course, load_stage
 from grader.course.mutants import mutants
 from grader.course.settings import Settings
@@ -160,11 +160,11 @@ class TestCommand:
     @pytest.mark.full_matrix("grader/judging", "grader/course")
     def test_what_it_makes_has_no_shortfall_with_every_mutant_caught(self, copy: AuthorsCopy, is_full: bool) -> None:
         course = load_course(copy.root)
-        plan = Plan(1, isolation="process", workers=0, mutants=is_full)
+        plan = VerifyOptions(1, isolation="process", workers=0, mutants=is_full)
         (proof,) = verify(course, [course.find("s23")], plan)
         assert proof.shortfalls == () and (proof.rows, proof.tests) == (1, 6)
-        assert (proof.reference, proof.stub) == (Tally(1, 1), Tally(1, 1))
-        assert proof.alternatives == proof.mistakes == proof.named == Tally(3, 3)
+        assert (proof.reference, proof.stub) == (Ratio(1, 1), Ratio(1, 1))
+        assert proof.alternatives == proof.mistakes == proof.named == Ratio(3, 3)
         assert not is_full or (proof.mutation is not None and proof.mutation.rate == 1.0)
 
     def test_what_it_makes_is_as_ruff_asks(self, copy: AuthorsCopy) -> None:

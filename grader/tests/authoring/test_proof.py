@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from grader.authoring import cases, proof
-from grader.authoring.cases import ProofCase, Result
+from grader.authoring.cases import CaseResult, ProofCase
 from grader.authoring.trusted_runs import NAME
 from grader.course.mutants import Mutant
 from grader.course.stage import Course, Stage
@@ -44,7 +44,7 @@ def pool(course: Course) -> Iterator[Executor]:
 
 
 @pytest.fixture(scope="module")
-def found(stage: Stage, pool: Executor) -> dict[str, Result]:
+def found(stage: Stage, pool: Executor) -> dict[str, CaseResult]:
     """Results of another process, by name."""
     made = [
         *cases.reference_cases(stage, [7]),
@@ -57,7 +57,7 @@ def found(stage: Stage, pool: Executor) -> dict[str, Result]:
 
 class TestResults:
     @pytest.mark.full_matrix("grader/judging")
-    def test_every_case_comes_back_once(self, found: dict[str, Result]) -> None:
+    def test_every_case_comes_back_once(self, found: dict[str, CaseResult]) -> None:
         assert sorted(found) == ["mistakes/whole", "mutants/0", "mutants/1", "reference"]
 
     @pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
@@ -70,7 +70,7 @@ class TestResults:
         assert result.planned.tests > 0 and set(result.planned.strayed) == {"loops", "einsum", "products"}
         assert all(0 <= count <= result.planned.tests for count in result.planned.strayed.values())
 
-    def test_a_graded_case_has_its_verdict_and_every_outcome(self, found: dict[str, Result]) -> None:
+    def test_a_graded_case_has_its_verdict_and_every_outcome(self, found: dict[str, CaseResult]) -> None:
         result = found["reference"]
         assert result.verdict is not None and result.verdict.passed
         assert (result.verdict.run.seed, result.verdict.run.isolation) == (7, "process")
@@ -79,14 +79,14 @@ class TestResults:
             (row, hidden, "passed") for row in ("total", "half") for hidden in (False, True)
         }
 
-    def test_a_mistake_is_named_in_its_row(self, found: dict[str, Result]) -> None:
+    def test_a_mistake_is_named_in_its_row(self, found: dict[str, CaseResult]) -> None:
         result = found["mistakes/whole"]
         assert result.verdict is not None
         row = next(row for row in result.verdict.criteria if row.id == "half")
         assert row.status == "failed"
         assert {failure.diagnosis and failure.diagnosis.mistake for failure in row.failures} == {"whole"}
 
-    def test_a_hunt_ends_with_the_first_test_that_does_not_pass(self, found: dict[str, Result]) -> None:
+    def test_a_hunt_ends_with_the_first_test_that_does_not_pass(self, found: dict[str, CaseResult]) -> None:
         result = found["mutants/0"]
         assert result.verdict is None
         (outcome,) = result.outcomes
@@ -113,7 +113,7 @@ class TestResults:
         (result,) = proof.results(pool, [case])
         assert [outcome.status for outcome in result.outcomes] == status
 
-    def test_a_hunt_that_catches_nothing_has_no_outcome(self, found: dict[str, Result]) -> None:
+    def test_a_hunt_that_catches_nothing_has_no_outcome(self, found: dict[str, CaseResult]) -> None:
         assert (found["mutants/1"].verdict, found["mutants/1"].outcomes) == (None, ())
 
     def test_a_mutant_that_never_ends_is_caught_by_the_clock_before_the_stages_own_limit(

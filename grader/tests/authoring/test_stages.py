@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.verify import Plan, verify
+from grader.authoring.verify import VerifyOptions, verify
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.isolation import tiers
@@ -30,7 +30,7 @@ def test_a_stage_has_no_shortfall(stage: Stage, tier: tiers.Tier, pytestconfig: 
     has_mistakes = is_full and tier == strongest(tiers.TIERS)
     is_more = is_full or COURSE.stages.index(stage) % EVERY == EVERY - 1
     others = None if is_full else int(is_more)
-    plan = Plan(seeds, mistakes=has_mistakes, isolation=tier, workers=0, alternatives=others, stub=is_more)
+    plan = VerifyOptions(seeds, mistakes=has_mistakes, isolation=tier, workers=0, alternatives=others, stub=is_more)
     (proof,) = verify(COURSE, (stage,), plan)
     assert proof.shortfalls == ()
     assert proof.reference.total == seeds and proof.alternatives.total >= (3 if is_full else int(is_more)) * seeds

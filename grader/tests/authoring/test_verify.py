@@ -12,9 +12,18 @@ import pytest
 
 from grader.authoring import proof
 from grader.authoring import verify as verifying
-from grader.authoring.cases import ProofCase, Result
-from grader.authoring.evaluation import Tally
-from grader.authoring.verify import FIRST_SEED, Plan, StageProof, Unsound, expect_sound_stages, touched, unsound, verify
+from grader.authoring.cases import CaseResult, ProofCase
+from grader.authoring.evaluation import Ratio
+from grader.authoring.verify import (
+    FIRST_SEED,
+    StageProof,
+    Unsound,
+    VerifyOptions,
+    expect_sound_stages,
+    touched,
+    unsound,
+    verify,
+)
 from grader.course.manifest import load_course
 from grader.course.mutants import mutants
 from grader.course.stage import Course, Stage
@@ -57,7 +66,7 @@ class Proven:
         return [(each.place.partition("_small/")[2], each.message) for each in self.proofs[name].shortfalls]
 
 
-def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[str, WriteBack]) -> Proven:
+def prove(tmp_path_factory: pytest.TempPathFactory, plan: VerifyOptions, stages: Mapping[str, WriteBack]) -> Proven:
     """Write a course of changed stages and prove all of it at once."""
     root = tmp_path_factory.mktemp("proven")
     for number, changes in enumerate(stages.values(), 1):
@@ -77,7 +86,7 @@ def number(is_full: bool) -> int:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, is_full: bool) -> Proven:
     """A stage that lacks nothing, and the same with one hidden test that looks at the shape alone; with mutants."""
-    plan = Plan(seeds=1, mutants=True, isolation="process", workers=0, alternatives=1)
+    plan = VerifyOptions(seeds=1, mutants=True, isolation="process", workers=0, alternatives=1)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(verifying, "mutants", lambda source: mutants(source)[:: 1 if is_full else EVERY])
         return prove(tmp_path_factory, plan, {"good": {}, "weak": {"hidden/test_hidden.py": WEAKENED}})
@@ -90,7 +99,7 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "ambiguous": {"hidden/mistakes.py": AMBIGUOUS, **NO_ALTERNATIVES},
         "unsound": {"hidden/test_hidden.py": ODD, **NO_ALTERNATIVES},
     }
-    return prove(tmp_path_factory, Plan(seeds=2, isolation="process", workers=0), stages)
+    return prove(tmp_path_factory, VerifyOptions(seeds=2, isolation="process", workers=0), stages)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +120,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "no stub": {"stage/small.py": None},
         "fixed": {"hidden/test_hidden.py": FIXED, "stage/tests/test_small.py": UNSAID, **NO_ALTERNATIVES},
     }
-    return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=0), stages)
+    return prove(tmp_path_factory, VerifyOptions(seeds=1, mistakes=False, isolation="process", workers=0), stages)
 
 
 class TestWholeStage:
@@ -122,8 +131,8 @@ class TestWholeStage:
     def test_what_was_seen_is_counted(self, whole: Proven) -> None:
         proof = whole.proofs["good"]
         assert (proof.stage, proof.title, proof.rows, proof.tests) == ("s01", "Sums", 2, 4)
-        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(1, 1))
-        assert (proof.mistakes, proof.named) == (Tally(6, 6), Tally(6, 6))
+        assert (proof.reference, proof.stub, proof.alternatives) == (Ratio(1, 1), Ratio(2, 2), Ratio(1, 1))
+        assert (proof.mistakes, proof.named) == (Ratio(6, 6), Ratio(6, 6))
 
     def test_every_mutant_is_caught(self, whole: Proven, number: int) -> None:
         mutation = whole.proofs["good"].mutation
@@ -147,7 +156,7 @@ class TestWeakenedTest:
         )
 
     def test_the_other_mistakes_still_are(self, whole: Proven) -> None:
-        assert (whole.proofs["weak"].mistakes, whole.proofs["weak"].named) == (Tally(5, 6), Tally(5, 6))
+        assert (whole.proofs["weak"].mistakes, whole.proofs["weak"].named) == (Ratio(5, 6), Ratio(5, 6))
 
     def test_the_rate_of_the_mutants_falls(self, whole: Proven, number: int) -> None:
         mutation = whole.proofs["weak"].mutation
@@ -165,7 +174,7 @@ class TestWeakenedTest:
 
     def test_what_is_right_still_passes(self, whole: Proven) -> None:
         proof = whole.proofs["weak"]
-        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(1, 1))
+        assert (proof.reference, proof.stub, proof.alternatives) == (Ratio(1, 1), Ratio(2, 2), Ratio(1, 1))
 
 
 @pytest.mark.full_matrix("grader/diagnosis")
@@ -175,7 +184,7 @@ def test_mistakes_that_no_test_tells_apart_are_ambiguous(mistaken: Proven) -> No
         f"whole is ambiguous: unhalved explains the same answers (seed {FIRST_SEED})",
         f"unhalved is ambiguous: whole explains the same answers (seed {FIRST_SEED})",
     ]
-    assert mistaken.proofs["ambiguous"].mistakes == Tally(2, 2) and mistaken.proofs["ambiguous"].named == Tally(0, 2)
+    assert mistaken.proofs["ambiguous"].mistakes == Ratio(2, 2) and mistaken.proofs["ambiguous"].named == Ratio(0, 2)
 
 
 class TestReferenceThatFails:
@@ -183,11 +192,11 @@ class TestReferenceThatFails:
         place, message = mistaken.shortfalls("unsound")[-1]
         assert place == "solution.py" and f"reference does not pass for seed {FIRST_SEED + 1}: " in message
         assert "test_total_of_any_rows" in message
-        assert mistaken.proofs["unsound"].reference == Tally(1, 2)
+        assert mistaken.proofs["unsound"].reference == Ratio(1, 2)
 
     def test_nothing_wrong_is_graded(self, mistaken: Proven) -> None:
         proof = mistaken.proofs["unsound"]
-        assert (proof.mistakes, proof.named, proof.mutation) == (Tally(0, 0), Tally(0, 0), None)
+        assert (proof.mistakes, proof.named, proof.mutation) == (Ratio(0, 0), Ratio(0, 0), None)
 
     def test_the_total_falls_by_what_is_not_graded(self, mistaken: Proven) -> None:
         before, after = 2 * 3 + 2 * 2 + 6 * 2, 2 * 3 + 2 * 2
@@ -225,24 +234,24 @@ def test_a_fault_of_the_tests_is_told_once(broken: Proven) -> None:
 @pytest.mark.parametrize("name", ["mistakes", "no mistakes", "equivalent", "solution", "tests", "no stub"])
 def test_a_stage_with_a_file_that_cannot_be_read_is_not_graded(broken: Proven, name: str) -> None:
     proof = broken.proofs[name]
-    assert (proof.reference, proof.stub, proof.alternatives, proof.tests) == (*[Tally(0, 0)] * 3, 0)
+    assert (proof.reference, proof.stub, proof.alternatives, proof.tests) == (*[Ratio(0, 0)] * 3, 0)
     assert proof.shortfalls[-1].fix == "fix the file; nothing of the stage was graded"
 
 
 def test_without_mistakes_and_mutants_only_what_is_right_is_graded(broken: Proven) -> None:
-    assert broken.proofs["begun"].mistakes == broken.proofs["begun"].named == Tally(0, 0)
+    assert broken.proofs["begun"].mistakes == broken.proofs["begun"].named == Ratio(0, 0)
     assert broken.proofs["begun"].mutation is None
     assert broken.counts[-1][:2] == (14, 14)
 
 
 def test_the_stub_may_be_left_out(tmp_path_factory: pytest.TempPathFactory) -> None:
-    plan = Plan(seeds=1, mistakes=False, isolation="process", workers=0, alternatives=0, stub=False)
+    plan = VerifyOptions(seeds=1, mistakes=False, isolation="process", workers=0, alternatives=0, stub=False)
     proof = prove(tmp_path_factory, plan, {"begun": {"stage/small.py": SOLUTION}}).proofs["begun"]
-    assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(0, 0), Tally(0, 0))
+    assert (proof.reference, proof.stub, proof.alternatives) == (Ratio(1, 1), Ratio(0, 0), Ratio(0, 0))
 
 
 def test_no_stage_is_no_proof(tmp_path: Path) -> None:
-    assert verify(Course(tmp_path, ()), (), Plan()) == []
+    assert verify(Course(tmp_path, ()), (), VerifyOptions()) == []
 
 
 STAGES = ("s01_numbers", "s02_sums", "s03_means")
@@ -414,7 +423,7 @@ def test_what_ran_out_of_time_gets_a_second_try_and_no_more(two: Course, monkeyp
     given = proof.results
     limits: list[float] = []
 
-    def late(pool: Executor, cases: Sequence[ProofCase]) -> Iterator[Result]:
+    def late(pool: Executor, cases: Sequence[ProofCase]) -> Iterator[CaseResult]:
         limits.append(proof._course[0].stages[0].limits.stage_seconds)
         for result in given(pool, cases):
             ended = tuple(replace(each, status="timed_out") for each in result.outcomes)

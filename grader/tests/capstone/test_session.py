@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.capstone.checkpoint import Checkpoint
-from grader.capstone.session import Moment, Outcome, fitting, kept, last, perplexities, train, write
+from grader.capstone.session import Moment, TrainingResult, fitting, kept, last, perplexities, train, write
 from grader.capstone.trainee import TrainingFailed
 from grader.errors import GraderError, ProgressError, UsageError
 from grader.progress.store import Store
@@ -59,7 +59,7 @@ class Stopped(Exception):
     """Ends a training in the middle, as Ctrl-C would."""
 
 
-def trained(small: Small, stop_at: int | None = None, fresh: bool = False) -> tuple[Outcome, list[str]]:
+def trained(small: Small, stop_at: int | None = None, fresh: bool = False) -> tuple[TrainingResult, list[str]]:
     """Train as the command does, up to a step or to the end; return what came of it and what was said."""
     setting = small.setting()
     said: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.capstone.session import Moment, Outcome, Perplexities
+from grader.capstone.session import Moment, Perplexities, TrainingResult
 from grader.capstone.showing import moment_lines, outcome_lines, progress, recent, span, telling, whose
 from grader.explore.cells import View
 from grader.report.terminal.layout import Look
@@ -23,9 +23,9 @@ def setting(*sources: str) -> Any:
     return SimpleNamespace(plan=plan, snapshot=SimpleNamespace(uses=uses))
 
 
-def outcome(perplexity: float) -> Outcome:
+def outcome(perplexity: float) -> TrainingResult:
     text = "In the evening \x1b[31mshe walks\n" * 9
-    return Outcome(MOMENT, perplexity, Perplexities(90.0, 4.0, 2.5), 600, 400, text)
+    return TrainingResult(MOMENT, perplexity, Perplexities(90.0, 4.0, 2.5), 600, 400, text)
 
 
 @pytest.mark.parametrize("width", [30, 60, 80, 200])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from grader.capstone.checkpoint import Checkpoints
-from grader.capstone.plan import FOLDER, Plan, read_plan
+from grader.capstone.plan import FOLDER, CapstoneManifest, read_plan
 from grader.capstone.session import Setting, train, write
 from grader.course.manifest import load_course
 from grader.course.provided import serving_stage
@@ -26,14 +26,14 @@ SMALL = {"merges": 8, "merges_from": 400, "context_length": 12, "dim": 8, "heads
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
+def plan() -> CapstoneManifest:
     """The course's own, of a size that trains in a moment."""
     found = read_plan(COURSE)
     return replace(found, text=found.text[:4000], steps=6, chunk=4, tokens=20, settings={**found.settings, **SMALL})
 
 
 @pytest.fixture
-def script(plan: Plan) -> Iterator[Any]:
+def script(plan: CapstoneManifest) -> Iterator[Any]:
     """The script in this process, on the references."""
     names: dict[str, Any] = {}
     with serving_stage(plan.stage):
@@ -51,7 +51,7 @@ def test_it_is_made_of_stages_that_stand_there() -> None:
     assert [each.id for each in read_plan(COURSE).stage.builds_on] == ["s05", "s10", "s17", "s18"]
 
 
-def test_it_trains_measures_and_writes_on_the_references(plan: Plan, tmp_path: Path) -> None:
+def test_it_trains_measures_and_writes_on_the_references(plan: CapstoneManifest, tmp_path: Path) -> None:
     place = plan.stage.module_path
     snapshot = Snapshot("train.py", plan.source, "0" * 64, place, f"{FOLDER}/train.py", uses=used_modules(plan.stage))
     setting = Setting(plan, snapshot, "process", Checkpoints(tmp_path), COURSE)
@@ -64,7 +64,9 @@ def test_it_trains_measures_and_writes_on_the_references(plan: Plan, tmp_path: P
     assert write(setting, "", 5, 0.8, 1)[1] == write(setting, "", 5, 0.8, 1)[1]
 
 
-def test_each_token_but_the_first_is_measured_once_and_after_what_the_model_may_see(plan: Plan, script: Any) -> None:
+def test_each_token_but_the_first_is_measured_once_and_after_what_the_model_may_see(
+    plan: CapstoneManifest, script: Any
+) -> None:
     settings, length = plan.settings, SMALL["context_length"]
     for size in (2, length, length + 1, length + 2, 40):
         ids = np.random.default_rng(size).integers(0, 264, size=size)
@@ -85,7 +87,7 @@ def test_each_token_but_the_first_is_measured_once_and_after_what_the_model_may_
         assert script.measure(state, prepared, settings) == pytest.approx(total / (size - 1))
 
 
-def test_a_step_depends_on_seed_and_number_alone(plan: Plan, script: Any) -> None:
+def test_a_step_depends_on_seed_and_number_alone(plan: CapstoneManifest, script: Any) -> None:
     prepared = script.prepare(*plan.parts, plan.settings)
     state = script.begin(prepared, plan.settings, 1)
     whole, losses = script.advance(state, prepared, plan.settings, 1, 0, 3, 6)

@@ -21,7 +21,16 @@ from ruamel.yaml import YAML
 
 from grader import __version__
 from grader.classroom import release as releasing
-from grader.classroom.release import Plan, copied, expect_no_answers, paperwork, release, sealed, self_paced, whole
+from grader.classroom.release import (
+    ReleaseOptions,
+    copied,
+    expect_no_answers,
+    paperwork,
+    release,
+    sealed,
+    self_paced,
+    whole,
+)
 from grader.cli import Group
 from grader.course.bundle import Label, read_key, unseal
 from grader.course.manifest import load_course
@@ -58,7 +67,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Path) -> None:
-    names = release(course, Plan(course.stages, KEY), target)
+    names = release(course, ReleaseOptions(course.stages, KEY), target)
     found = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     assert found == set(names)
     for name in (NAME, OTHER):
@@ -102,7 +111,7 @@ def test_the_bundle_holds_what_grading_and_naming_need(course: Course) -> None:
 
 
 def test_the_record_has_the_digest_of_every_file_but_the_bundles(course: Course, target: Path) -> None:
-    names = release(course, Plan(course.stages, KEY), target)
+    names = release(course, ReleaseOptions(course.stages, KEY), target)
     record = read_record(target / "hidden")
     own = {"hidden/release.json", *(name for name in names if name.endswith(".sealed"))}
     assert set(record.files) == set(names) - own
@@ -112,14 +121,14 @@ def test_the_record_has_the_digest_of_every_file_but_the_bundles(course: Course,
 
 def test_the_same_course_and_key_give_the_same_bytes_but_for_the_bundles(course: Course, tmp_path: Path) -> None:
     copies = tmp_path / "one", tmp_path / "two"
-    names = {release(course, Plan(course.stages, KEY), copy) for copy in copies}
+    names = {release(course, ReleaseOptions(course.stages, KEY), copy) for copy in copies}
     (same,) = names
     differ = {name for name in same if (copies[0] / name).read_bytes() != (copies[1] / name).read_bytes()}
     assert differ == {name for name in same if name.endswith(".sealed")}
 
 
 def test_without_a_key_one_is_made_and_shipped(course: Course, target: Path) -> None:
-    release(course, Plan(course.stages, None), target)
+    release(course, ReleaseOptions(course.stages, None), target)
     hidden = target / "hidden"
     key = read_key(hidden / "tests.key")
     assert read_record(hidden).self_paced and read_record(hidden).key == key.id
@@ -127,13 +136,13 @@ def test_without_a_key_one_is_made_and_shipped(course: Course, target: Path) -> 
 
 
 def test_with_a_key_it_is_nowhere_in_the_copy(course: Course, target: Path) -> None:
-    release(course, Plan(course.stages, KEY), target)
+    release(course, ReleaseOptions(course.stages, KEY), target)
     secret = KEY.text.partition(":")[2].strip().encode()
     assert not [path for path in target.rglob("*") if path.is_file() and secret in path.read_bytes()]
 
 
 def test_a_part_of_the_course_is_released_alone(course: Course, target: Path) -> None:
-    names = release(course, Plan(course.stages[:1], KEY), target)
+    names = release(course, ReleaseOptions(course.stages[:1], KEY), target)
     assert not [name for name in names if OTHER in name]
 
 
@@ -153,7 +162,7 @@ def test_hidden_text_anywhere_stops_the_release(
     before = releasing.copied
     monkeypatch.setattr(releasing, "copied", lambda *given: before(*given) | {name: leak})
     with pytest.raises(CourseError, match=rf"{name} holds hidden text: hidden/{NAME}/test_hidden\.py:13") as caught:
-        release(course, Plan(course.stages, KEY), target)
+        release(course, ReleaseOptions(course.stages, KEY), target)
     assert "sum(row)" not in caught.value.message and "Nothing was written" in str(caught.value.hint)
     assert not target.exists()
 
@@ -162,7 +171,7 @@ def test_a_secret_of_a_stage_that_is_not_released_is_one_all_the_same(course: Co
     (course.stages[1].hidden_root / OTHER / "oracles.py").write_text("VALUE = 'a sentence that stands in s91 only'\n")
     (course.stages[0].folder / "README.md").write_text("# Sums\n\na sentence that stands in s91 only\n")
     with pytest.raises(CourseError, match=rf"{NAME}/README\.md holds hidden text: hidden/{OTHER}/oracles\.py:1"):
-        release(course, Plan(course.stages[:1], KEY), target)
+        release(course, ReleaseOptions(course.stages[:1], KEY), target)
 
 
 def test_many_leaks_are_counted(course: Course, target: Path) -> None:
@@ -171,26 +180,26 @@ def test_many_leaks_are_counted(course: Course, target: Path) -> None:
     (course.stages[0].hidden_root / NAME / "oracles.py").write_text(lines)
     (course.stages[0].folder / "tests" / "data.txt").write_text(lines)
     with pytest.raises(CourseError, match=r"and \d+ more"):
-        release(course, Plan(course.stages, KEY), target)
+        release(course, ReleaseOptions(course.stages, KEY), target)
 
 
 def test_a_folder_that_holds_something_is_left_alone(course: Course, target: Path) -> None:
     target.mkdir()
     (target / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="is not empty"):
-        release(course, Plan(course.stages, KEY), target)
+        release(course, ReleaseOptions(course.stages, KEY), target)
     assert [path.name for path in target.iterdir()] == ["mine.txt"]
 
 
 def test_an_empty_folder_is_taken(course: Course, target: Path) -> None:
     target.mkdir()
-    assert release(course, Plan(course.stages, KEY), target)
+    assert release(course, ReleaseOptions(course.stages, KEY), target)
 
 
 def test_a_file_is_no_folder(course: Course, target: Path) -> None:
     target.write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        release(course, Plan(course.stages, KEY), target)
+        release(course, ReleaseOptions(course.stages, KEY), target)
 
 
 def test_a_disk_that_does_not_take_it_is_named(course: Course, tmp_path: Path) -> None:
@@ -202,14 +211,14 @@ def test_a_disk_that_does_not_take_it_is_named(course: Course, tmp_path: Path) -
 def test_a_copy_is_not_made_into_what_it_is_made_of(course: Course) -> None:
     for place in (course.root / "stages" / "copy", HOUSE / "copy"):
         with pytest.raises(UsageError, match="which the copy is made of"):
-            release(course, Plan(course.stages, KEY), place)
+            release(course, ReleaseOptions(course.stages, KEY), place)
         assert not place.exists()
 
 
 def test_a_hidden_file_that_is_no_text_is_named(course: Course, target: Path) -> None:
     (course.stages[0].hidden_root / NAME / "oracles.py").write_bytes(b"# \xff\n")
     with pytest.raises(CourseError, match=r"oracles\.py is not valid UTF-8"):
-        release(course, Plan(course.stages, KEY), target)
+        release(course, ReleaseOptions(course.stages, KEY), target)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

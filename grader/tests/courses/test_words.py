@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import verify as verifying
-from grader.authoring.verify import Plan, verify
+from grader.authoring.verify import VerifyOptions, verify
 from grader.classroom import release as releasing
 from grader.classroom.release import release
 from grader.course.manifest import load_course
@@ -33,7 +33,9 @@ def test_its_stages_prove_themselves(monkeypatch: pytest.MonkeyPatch, stage: str
     every = 9 if is_full else 40  # all of them take a minute
     monkeypatch.setattr(verifying, "mutants", lambda source: mutants(source)[::every])
     has_mistakes, has_mutants, others = is_full or stage == "s04", stage == "s01", None if is_full else 1
-    plan = Plan(1, has_mistakes, has_mutants, "process", workers=0, alternatives=others, stub=is_full or has_mutants)
+    plan = VerifyOptions(
+        1, has_mistakes, has_mutants, "process", workers=0, alternatives=others, stub=is_full or has_mutants
+    )
     course = load_course(WORDS)
     (found,) = verify(course, (course.find(stage),), plan)
     assert found.shortfalls == ()
@@ -99,7 +101,7 @@ def test_a_learners_copy_of_it_is_sealed_and_works(
     ]  # all of it is test_released_copy's
     monkeypatch.setattr(releasing, "_own_files", lambda: few)
     copy, course = tmp_path / "copy", load_course(root)
-    files = release(course, releasing.Plan(course.stages, None), copy)
+    files = release(course, releasing.ReleaseOptions(course.stages, None), copy)
     assert {"hidden/s01_counting.sealed", "hidden/release.json", "hidden/tests.key"} <= set(files)
     assert not [name for name in files if name.endswith(("solution.py", "oracles.py", "mistakes.py"))]
     project = tomllib.loads((copy / "pyproject.toml").read_text())

@@ -16,8 +16,8 @@ from grader.course.stage import Course, Limits, Stage
 from grader.progress.comparison import (
     RUN_SECONDS,
     SECONDS,
-    Comparison,
     Piece,
+    SolutionComparison,
     Timing,
     hurried,
     measured,
@@ -87,13 +87,13 @@ def helper():
 TIMING = Timing(2e-4, 5e-5, 4.0, 12, 3)
 
 
-def both() -> Comparison:
+def both() -> SolutionComparison:
     pairs = paired(pieces(OWN), pieces(REFERENCE))
     pairs = tuple(replace(pair, timing=TIMING) if pair.name in ("product", "alike") else pair for pair in pairs)
-    return Comparison("s90", "Small", "stages/s90_small/small.py", pairs)
+    return SolutionComparison("s90", "Small", "stages/s90_small/small.py", pairs)
 
 
-def text_of(found: Comparison, width: int, ascii: bool = False) -> str:
+def text_of(found: SolutionComparison, width: int, ascii: bool = False) -> str:
     return "\n".join(line.plain for line in comparison_lines(found, Look(width, ascii)))
 
 
@@ -174,7 +174,7 @@ def test_the_summary_counts() -> None:
         "3 functions in both modules, 1 written alike. "
         "Of the others, as measured, yours is slower in 1, faster in 0, about as fast in 0."
     )
-    alone = Comparison("s90", "Small", "x.py", paired({}, pieces(REFERENCE)), "it does not exist")
+    alone = SolutionComparison("s90", "Small", "x.py", paired({}, pieces(REFERENCE)), "it does not exist")
     assert summary(alone) == "4 functions of the reference."
     assert "Your own module is left out: it does not exist" in text_of(alone, 100)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
-from grader.authoring.cases import ProofCase, Result
+from grader.authoring.cases import CaseResult, ProofCase
 from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.outcome import SEARCH
@@ -59,7 +59,7 @@ def _shown(told: Told) -> str:
     return ", ".join(f"{id} ({function or '-'}, line {line})" for id, function, line in told) or "nothing"
 
 
-def told(result: Result, slip: Slip) -> Told | str:
+def told(result: CaseResult, slip: Slip) -> Told | str:
     """Return the causes that a slip's row is told, or why the search came to no end: on a busy machine it may not."""
     assert result.verdict is not None
     row = next(row for row in result.verdict.criteria if row.id == slip.row)

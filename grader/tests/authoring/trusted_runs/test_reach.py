@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.authoring.trusted_runs import MutantRunner, Reached
+from grader.authoring.trusted_runs import MutantRunner, TestReach
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import HIDDEN, SOLUTION, write_stage
 
-Seen = dict[str, Reached]
+Seen = dict[str, TestReach]
 TOTAL = SOLUTION.splitlines().index("    return x.sum(axis=1)") + 1
 HALF = SOLUTION.splitlines().index("    return total(x) / 2") + 1
 
@@ -92,4 +92,4 @@ def test_nothing_is_traced_afterwards(seen: Seen) -> None:
     ("span", "runs"), [((3, 3), True), ((1, 2), False), ((1, 9), True), ((5, 9), False), (None, True)]
 )
 def test_a_span_is_run_by_any_of_its_lines(span: tuple[int, int] | None, runs: bool) -> None:
-    assert Reached("test", "row", frozenset({3, 4}), 0.1).runs(span) is runs
+    assert TestReach("test", "row", frozenset({3, 4}), 0.1).runs(span) is runs

@@ -151,7 +151,7 @@ def test_in_a_copy_for_self_study_all_is_lent_and_told(
     monkeypatch.setattr(releasing, "_own_files", list)
     course, target = load_course(root), tmp_path / "copy"
     stages = releasing.whole(course, [course.find("s04")])
-    releasing.release(course, releasing.Plan(stages, None), target)
+    releasing.release(course, releasing.ReleaseOptions(stages, None), target)
     monkeypatch.chdir(target)
     wrote(target, "s04", module("message"))
     done = grader("check", "s04", "--submission", str(target), *HOW, "--json")

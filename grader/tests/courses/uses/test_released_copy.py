@@ -28,7 +28,7 @@ class TestACopy:
             stages = whole(course, [course.find("s04")])
             assert [stage.id for stage in stages] == ["s01", "s02", "s03", "s04"]
             target = tmp_path / "copy"
-            release(course, releasing.Plan(stages, new_key() if keyed else None), target)
+            release(course, releasing.ReleaseOptions(stages, new_key() if keyed else None), target)
             monkeypatch.chdir(target)
             Store(target).record_skip(["s01", "s02", "s03"])
             return target

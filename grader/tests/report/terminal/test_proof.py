@@ -10,7 +10,7 @@ from rich.text import Text
 
 from grader.authoring.cases import Planned
 from grader.authoring.claims import Shortfall
-from grader.authoring.evaluation import Mutation, Tally
+from grader.authoring.evaluation import Mutation, Ratio
 from grader.authoring.naming import GradedMutant, NamedCauses, Naming
 from grader.authoring.verify import StageProof
 from grader.course.mutants import Mutant
@@ -27,11 +27,11 @@ SHORTFALL = Shortfall(
     "sharpen a test of half",
 )
 GOOD = StageProof(
-    "s01", "Numbers", 12, 240, Tally(20, 20), Tally(12, 12), Tally(100, 100), Tally(124, 124), Tally(124, 124),
+    "s01", "Numbers", 12, 240, Ratio(20, 20), Ratio(12, 12), Ratio(100, 100), Ratio(124, 124), Ratio(124, 124),
     Mutation(1250, 10, ()), (),
 )  # fmt: skip
 WEAK = StageProof(
-    "s02", "Sums", 2, 4, Tally(1, 1), Tally(2, 2), Tally(3, 3), Tally(5, 6), Tally(4, 6),
+    "s02", "Sums", 2, 4, Ratio(1, 1), Ratio(2, 2), Ratio(3, 3), Ratio(5, 6), Ratio(4, 6),
     Mutation(12, 1, (SURVIVOR,)), (SHORTFALL,),
 )  # fmt: skip
 PLANNED = Planned(230, {"loops": 12, "einsum": 0}, {"test_a.py::test_trains": 1.249})
@@ -91,7 +91,7 @@ def test_a_stage_that_falls_short_is_red_and_another_green() -> None:
 
 
 def test_what_was_not_graded_is_a_dash() -> None:
-    proof = replace(GOOD, mistakes=Tally(0, 0), named=Tally(0, 0), mutation=None)
+    proof = replace(GOOD, mistakes=Ratio(0, 0), named=Ratio(0, 0), mutation=None)
     assert shown(proof).splitlines()[1].split()[-4:] == ["100/100", "-", "-", "-"]
 
 
