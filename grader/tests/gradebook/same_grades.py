@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from grader.authoring.cases import ProofCase
 from grader.course.manifest import load_course
 from grader.course.settings import find_course_root
 from grader.course.stage import Course, Stage
+from grader.gradebook.store import FILE
 from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.tests.support.cluster import cluster
@@ -106,20 +109,41 @@ class Class:
     def marks(self) -> Path:
         return self.folder / "marks"
 
-    def run(self, command: Sequence[str], expected: Sequence[int] = (0,)) -> str:
-        """Run a command and return what it prints; BenchmarkError where it ends otherwise than expected."""
+    def run(self, command: Sequence[str], expected: Sequence[int] = (0,), root: Path | None = None) -> str:
+        """Run a command in a course and return what it prints; BenchmarkError where it ends otherwise than expected."""
         done = subprocess.run(
-            command, cwd=self.course.root, env={**environment(), "COLUMNS": "1000"}, capture_output=True, text=True,
-            check=False,
+            command, cwd=root or self.course.root, env={**environment(), "COLUMNS": "1000"}, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
         if done.returncode not in expected:
             raise BenchmarkError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
         return done.stdout
 
     def regraded(self, *options: str) -> list[str]:
-        """Return a line for each student whose result differs when it is repeated."""
-        common = ("--out", str(self.marks), "--isolation", self.isolation, "--require-isolation", "process")
-        return self.run(grader("class", "regrade", "--stage", self.stage.id, *common, *options)).splitlines()
+        """Return a line for each student whose result differs when it is repeated.
+
+        A result is never made twice of the same course: each time the stage has a comment more.
+        """
+        with tempfile.TemporaryDirectory(prefix="again-", dir=self.folder) as name:
+            course = copied(self.course, Path(name) / "course")
+            manifest = course.find(self.stage.id).folder / "stage.toml"
+            manifest.write_text(f"{manifest.read_text(encoding='utf-8')}# {name}\n", encoding="utf-8")
+            common = ("--out", str(self.marks), "--isolation", self.isolation, "--require-isolation", "process")
+            command = grader("class", "regrade", "--stage", self.stage.id, *common, *options)
+            lines = self.run(command, root=course.root).splitlines()
+        made, of = self._latest()
+        if made != of:
+            raise BenchmarkError(f"{made} of {of} results were made again")
+        return lines
+
+    def _latest(self) -> tuple[int, int]:
+        """Return of how many students there is a result with the course of the last run, and of how many any."""
+        with closing(sqlite3.connect(self.marks / FILE)) as book:
+            (made,) = book.execute(
+                "SELECT count(*) FROM results WHERE course = (SELECT course FROM results ORDER BY number DESC LIMIT 1)"
+            ).fetchone()
+            (of,) = book.execute("SELECT count(DISTINCT student) FROM results").fetchone()
+        return made, of
 
     def checked(self) -> list[str]:
         """Return a line for each student whose rows differ when `grader check` grades the submission."""
