@@ -130,20 +130,18 @@ class Class:
             manifest.write_text(f"{manifest.read_text(encoding='utf-8')}# {name}\n", encoding="utf-8")
             common = ("--out", str(self.marks), "--isolation", self.isolation, "--require-isolation", "process")
             command = grader("class", "regrade", "--stage", self.stage.id, *common, *options)
+            before, students = self._made()
             lines = self.run(command, root=course.root).splitlines()
-        made, of = self._latest()
-        if made != of:
-            raise BenchmarkError(f"{made} of {of} results were made again")
+        made = self._made()[0] - before
+        if made != students:
+            raise BenchmarkError(f"{made} of {students} results were made again")
         return lines
 
-    def _latest(self) -> tuple[int, int]:
-        """Return of how many students there is a result with the course of the last run, and of how many any."""
+    def _made(self) -> tuple[int, int]:
+        """Return how many results there are, and of how many students."""
         with closing(sqlite3.connect(self.marks / FILE)) as book:
-            (made,) = book.execute(
-                "SELECT count(*) FROM results WHERE course = (SELECT course FROM results ORDER BY number DESC LIMIT 1)"
-            ).fetchone()
-            (of,) = book.execute("SELECT count(DISTINCT student) FROM results").fetchone()
-        return made, of
+            results, students = book.execute("SELECT count(*), count(DISTINCT student) FROM results").fetchone()
+        return results, students
 
     def checked(self) -> list[str]:
         """Return a line for each student whose rows differ when `grader check` grades the submission."""
