@@ -40,7 +40,7 @@ def saves(course: Course, stage: Stage, number: int, runs: int) -> Result:
     kinds = {"a line more": styles[:1], "another style": styles}
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="grader-benchmark-") as name:
-        copy = _copied(course, Path(name) / "course")
+        copy = copied(course, Path(name) / "course")
         watched = copy.find(stage.id)
         check_of(course, stage, styles[0], Path(name), "auto")  # writes bytecode
         for _ in range(runs):
@@ -56,7 +56,7 @@ def saves(course: Course, stage: Stage, number: int, runs: int) -> Result:
     return Result("watch", stage.id, runs, "s of processor time", medians(found), ratios, {"saves": number})
 
 
-def _copied(course: Course, folder: Path) -> Course:
+def copied(course: Course, folder: Path) -> Course:
     """Copy what a course is made of, so that nothing is recorded in the user's own."""
     for name in ("stages", *folders(course)):
         shutil.copytree(course.root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -35,6 +35,8 @@ ACTS = {
     "swells": "held = []\n    while True: held.append(bytearray(b'x' * (64 << 20)))",
     "sleeps": "import time; time.sleep(86400)",
     "floods": "while True: print('x' * 65536)",
+    "fills": "for n in range(64):\n        try: open(f'{n}', 'wb').write(bytes(4 << 20))\n        except OSError: pass"
+    "\n    while True: pass",
     "kills": "import os, signal; os.kill(os.getppid(), signal.SIGKILL)",
 }
 

@@ -26,11 +26,10 @@ from grader.diagnosis.obvious import NOTHING, REFUSED, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
 from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget
-from grader.outcome import SEARCH, Diagnosis, Outcome
+from grader.outcome import CUT, SEARCH, Diagnosis, Outcome
 from grader.process import uncollected
 from grader.sandbox.connection import RequestLog
 
-CUT = f"{SEARCH} was cut short: it took longer than its far bound of time"
 MOST_CAUSES = 8  # edits that are looked for in one module
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against

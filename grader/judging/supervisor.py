@@ -31,7 +31,7 @@ from grader.judging.task import (
     records,
     unpacked,
 )
-from grader.outcome import SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.outcome import CUT, SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.parsing import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
@@ -247,11 +247,12 @@ class Supervisor:
 
     def _unexplain(self, death: Death) -> None:
         """Take back the explanations of a judge that did not come to question them; note why there is none."""
+        is_settling = death.at.phase == "settling"  # its bounds of time are not those of a test
+        said = CUT if is_settling and death.status == "timed_out" else f"{SEARCH} took {death.reason}"
         for place in sorted(self._of_this_judge):
             outcome = self._outcomes[place]
-            searched = death.at.phase == "settling" and outcome.status == "failed"
+            searched = is_settling and outcome.status == "failed"
             if outcome.explains or place == death.at.test or searched:
-                said = f"{SEARCH} took {death.reason}"
                 self._keep(place, replace(outcome, explains=(), unexplained=said))
 
     def _fill(self) -> None:

@@ -45,10 +45,13 @@ def called(case: object) -> str:
     return case.name if isinstance(case, Attack) else str(case)
 
 
-@pytest.fixture(scope="module")
-def ground(is_full: bool) -> Iterator[World]:
-    """The course, its secrets and the services that are attacked; the grader outlives all of it."""
-    with world(is_full) as found:
+@pytest.fixture(scope="module", params=["live", pytest.param("ahead", marks=pytest.mark.full_matrix)])
+def ground(is_full: bool, request: pytest.FixtureRequest) -> Iterator[World]:
+    """The course, its secrets and the services that are attacked; the grader outlives all of it.
+
+    It asks as tests run and, as a warm one does, ahead.
+    """
+    with world(is_full, request.param == "ahead") as found:
         yield found
         assert_alive(found, strongest(TIERS))
     testing.configure(Tolerance())

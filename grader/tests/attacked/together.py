@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.judging.grading import Grader, Options
 from grader.report.document import dumps, verdict_document
 from grader.submission import take
 from grader.tests.attacked.catalogue import Attack
@@ -41,8 +40,8 @@ def grade_together(world: World, attacks: list[Attack], tier: str) -> Together:
     handed_in = root / "handed_in.py"
     handed_in.write_text(_module(world, attacks), encoding="utf-8")
     stage = course.stage
-    with world.grading(), Grader(course.course, stage) as grader:  # by one judge: what is right once passes once
-        verdict = grader.grade(take(stage, handed_in, course.root), Options(1, tier))
+    with world.grading(), world.grader(course.course, stage) as grader:  # by one judge: what is right once passes once
+        verdict = grader.grade(take(stage, handed_in, course.root), world.options(tier))
     result = Result(verdict, dumps(verdict_document(verdict)), verdict.run.duration_s)
     left = [*world.survivors(), *world.visits(), *sorted(world.changes())]
     if world.secret_in_memory() != f"{world.token}-memory".encode():

@@ -44,8 +44,9 @@ MEMORY_MB = 400  # more than the largest result takes on its way
 class World:
     """A course, a gradebook, a neighbour's work and services, all in a folder that everyone may read."""
 
-    def __init__(self, stack: ExitStack, is_full: bool) -> None:
+    def __init__(self, stack: ExitStack, is_full: bool, ahead: bool = False) -> None:
         self._is_full = is_full
+        self._ahead = ahead
         self.root = Path(tempfile.mkdtemp(prefix="attacks-"))
         stack.callback(shutil.rmtree, self.root, ignore_errors=True)
         self.token = secrets.token_hex(8)
@@ -150,6 +151,14 @@ class World:
         self.course._put(folder / "small.py", HONEST)
         return self._graded(folder, tier)
 
+    def grader(self, course: Course, stage: Stage) -> Grader:
+        """Return what grades; one that asks ahead is warm."""
+        return Grader(course, stage, warm=self._ahead)
+
+    def options(self, tier: str, only: str | None = None) -> Options:
+        """Return how it grades; where it asks ahead, the tests are planned before the first grading."""
+        return Options(1, tier, only, recurs=self._ahead)
+
     def runs_as_root(self, tier: str) -> bool:
         """Say whether a tier leaves learners' code root's rights: then no attack is let loose in it."""
         if not users.is_root() or (users.is_counted() and not users.can_change()):  # in name alone
@@ -169,9 +178,9 @@ class World:
             snapshot = take(stage, folder, course.root)
         except SubmissionError as error:
             return Result(None, json.dumps({"refused": str(error)}), time.monotonic() - started)
-        grader = self._graders.setdefault(stage.id, Grader(course, stage))
+        grader = self._graders.setdefault(stage.id, self.grader(course, stage))
         with self.grading():
-            found = grader.grade(snapshot, Options(1, tier, only or None))
+            found = grader.grade(snapshot, self.options(tier, only or None))
         verdict = shown(found, feedback, known_names(stage))
         return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
 
@@ -227,8 +236,11 @@ class World:
 
 
 @contextmanager
-def world(is_full: bool) -> Iterator[World]:
-    """Give a world and take all of it away again; is_full, nothing that an attack may do there is shortened."""
+def world(is_full: bool, ahead: bool = False) -> Iterator[World]:
+    """Give a world and take all of it away again.
+
+    is_full, nothing that an attack may do there is shortened; ahead, questions are asked before the tests run.
+    """
     begin_anew()  # else workers would not live in the folder in which this world looks for them
     with ExitStack() as stack:
-        yield World(stack, is_full)
+        yield World(stack, is_full, ahead)

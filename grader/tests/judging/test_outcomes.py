@@ -60,20 +60,31 @@ def hidden(**more: str) -> str:
 
 def told(course: SmallCourse, source: str, **more: str) -> dict[str, Status]:
     """Return the tests in the order in which they came to their end, with their statuses."""
-    course.write(manifest=HEAD + LIMITS + ROWS, solution=SOLUTION, hidden=hidden(**more))
+    return {row: outcome.status for row, outcome in outcomes(course, source, LIMITS, **more).items()}
+
+
+def outcomes(course: SmallCourse, source: str, limits: str, **more: str) -> dict[str, Outcome]:
+    """Return the outcomes of the tests by their rows, in the order in which they came to their end."""
+    course.write(manifest=HEAD + limits + ROWS, solution=SOLUTION, hidden=hidden(**more))
     file = course.root / "handed_in.py"
     course._put(file, source)
     found: dict[str, Outcome] = {}
     with Grader(course.course, course.stage) as grader:
         options = Options(1, isolation="process")
         grader.grade(take(course.stage, file, course.root), options, lambda each: found.update({each.criterion: each}))
-    return {row: outcome.status for row, outcome in found.items()}
+    return found
 
 
 @pytest.mark.full_matrix
-def test_rows_that_lead_to_what_does_not_return_come_last(small_course: SmallCourse) -> None:
-    found = told(small_course, SOLUTION.replace("return x\n", "while True: pass\n"))
-    assert list(found.items()) == [("one", "timed_out"), ("four", "passed"), ("two", "timed_out"), ("three", "passed")]
+def test_a_row_that_leads_to_what_does_not_return_waits_less_and_leaves_the_others_their_time(
+    small_course: SmallCourse,
+) -> None:
+    source = SOLUTION.replace("return x\n", "while True: pass\n")
+    found = outcomes(small_course, source, LIMITS.replace("call_seconds = 1\n", "call_seconds = 6\n"))
+    assert {row: each.status for row, each in found.items()} == {
+        "one": "timed_out", "two": "timed_out", "three": "passed", "four": "passed"
+    }  # fmt: skip
+    assert found["two"].seconds < found["one"].seconds / 2  # a second of the six that the first one took
 
 
 def test_a_module_that_returns_is_judged_in_order(small_course: SmallCourse) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.diagnosis import runner
 from grader.isolation import tiers
 from grader.judging import bounds, supervisor
 from grader.judging.outcomes import Assessor
 from grader.judging.running import Attempt
 from grader.judging.supervisor import ForkedJudges
 from grader.judging.task import JudgeTask, Messages
-from grader.outcome import Outcome
+from grader.outcome import CUT, Outcome
 from grader.report.document import verdict_document
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.submission.parsing import Problem
@@ -33,6 +34,7 @@ from grader.tests.judging.judges_that_end import (
     SWELLS,
     Use,
 )
+from grader.verdict import Failure
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
 
@@ -60,6 +62,13 @@ def graded(small_course: SmallCourse) -> Use:
 def others_passed(graded: Graded) -> bool:
     found = {name: outcome.status for name, outcome in graded.outcomes.items() if name != "test_size"}
     return found == dict.fromkeys(("test_public", "test_before", "test_after", "test_double"), "passed")
+
+
+def failure_of_size(graded: Graded) -> Failure:
+    """Return what the verdict tells of test_size, once causes have been looked for."""
+    failures = next(row for row in graded.verdict.criteria if row.id == "size").failures
+    (failure,) = [each for each in failures if each.test.endswith("::test_size")]
+    return failure
 
 
 @pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.full_matrix)])
@@ -112,8 +121,8 @@ class TestOneTest:
 @pytest.mark.full_matrix
 def test_the_reference_has_processor_time_of_its_own(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "TEST_SECONDS", 1.0)
-    outcome = graded(BUSY).outcomes["test_size"]
-    assert outcome.status == "failed" and not outcome.unexplained and "large" in {e.mistake for e in outcome.explains}
+    failure = failure_of_size(graded(BUSY))
+    assert failure.diagnosis is not None and failure.diagnosis.mistake == "large" and not failure.unexplained
 
 
 def test_a_module_whose_tests_all_end_the_judge_gets_a_verdict(graded: Use) -> None:
@@ -124,14 +133,15 @@ def test_a_module_whose_tests_all_end_the_judge_gets_a_verdict(graded: Use) -> N
 
 @pytest.mark.full_matrix
 def test_a_mistake_that_never_ends_costs_the_explanation_alone(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "MOST_PROCESSOR_SECONDS", 0.5)
     monkeypatch.setattr(bounds, "TEST_SECONDS", 0.5)
     found = graded("pass", mistakes=MISTAKES.replace("return 7", "\n            while True: pass"))
-    outcome = found.outcomes["test_size"]
-    assert outcome.status == "failed" and "1" in outcome.message and not outcome.explains
-    assert outcome.unexplained == "the explanation took more than 0.5 s of processor time"
+    failure = failure_of_size(found)
+    assert failure.status == "failed" and "1" in failure.message
+    assert failure.diagnosis is None and failure.unexplained == CUT
     assert others_passed(found) and not found.verdict.grader_fault
     failures = verdict_document(found.verdict)["criteria"][0]["failures"]
-    assert [failure["unexplained"] for failure in failures] == [outcome.unexplained]
+    assert [failure["unexplained"] for failure in failures] == [{"reason": CUT}]
 
 
 @pytest.mark.full_matrix
@@ -154,7 +164,7 @@ def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
     monkeypatch.setattr(supervisor, "OVERTIME_SECONDS", 0.5)
     found = graded("pass", seconds=4)
     assert begun == [0] and found.outcomes["test_size"].status == "failed"
-    assert found.outcomes["test_size"].unexplained == "the explanation took more time than the stage has"
+    assert failure_of_size(found).unexplained == "the search for a cause took more time than the stage has"
     assert found.outcomes["test_after"].status == "timed_out" and not found.verdict.grader_fault
 
 
@@ -184,6 +194,5 @@ def test_a_module_that_does_not_load_again_costs_one_test_more(
 
 
 def test_a_mistake_is_named_where_nothing_goes_wrong(graded: Use) -> None:
-    found = graded("pass")
-    (failure,) = next(row for row in found.verdict.criteria if row.id == "size").failures
+    failure = failure_of_size(graded("pass"))
     assert failure.diagnosis is not None and failure.diagnosis.text == "It is large."
