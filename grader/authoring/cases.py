@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.authoring.trusted_runs import TestReach
+from grader.authoring.trusted_runs import LinesReached
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
 from grader.course.mutants import Mutant, reach
 from grader.course.stage import Stage
@@ -54,7 +54,7 @@ class CaseResult:
     case: ProofCase
     verdict: Verdict | None
     outcomes: tuple[Outcome, ...]
-    reached: tuple[TestReach, ...] = ()
+    reached: tuple[LinesReached, ...] = ()
     planned: Planned | None = None
 
 
@@ -141,7 +141,7 @@ def reach_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
 
 
 def aimed(
-    cases: Sequence[ProofCase], made: Sequence[Mutant], reached: Sequence[TestReach], tests: Collection[str]
+    cases: Sequence[ProofCase], made: Sequence[Mutant], reached: Sequence[LinesReached], tests: Collection[str]
 ) -> list[ProofCase]:
     """Return the mutants' cases with the tests that run what is changed, quick ones of the first rows first.
 
@@ -152,14 +152,14 @@ def aimed(
     return [_aimed(case, mutant, reached) for case, mutant in zip(cases, made, strict=True)]
 
 
-def _aimed(case: ProofCase, mutant: Mutant, reached: Sequence[TestReach]) -> ProofCase:
+def _aimed(case: ProofCase, mutant: Mutant, reached: Sequence[LinesReached]) -> ProofCase:
     rank = {row: place for place, row in enumerate(case.first_failure or ())}
     able = [each for each in reached if each.runs(mutant.span)]
     able.sort(key=lambda each: (rank.get(each.criterion, len(rank)), each.seconds))
     return replace(case, tests=tuple(each.test for each in able), call_seconds=_patience(able))
 
 
-def _patience(reached: Sequence[TestReach]) -> float:
+def _patience(reached: Sequence[LinesReached]) -> float:
     """Return the seconds of a call: a mutant that takes longer than its tests did, and gives the same, is not caught.
 
     Few values are possible, since what is aimed alike is run together.

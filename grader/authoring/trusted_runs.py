@@ -110,7 +110,7 @@ TRACING_PATIENCE = 4.0  # noting lines takes time of its own
 
 
 @dataclass(frozen=True)
-class TestReach:
+class LinesReached:
     """A test, its row, the lines of the module that it runs, and its seconds.
 
     lines is None where that cannot be told: then a change in any line may matter to it.
@@ -132,7 +132,7 @@ class TestReach:
         return any(span[0] <= line <= span[1] for line in self.lines)
 
 
-def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[TestReach, ...]:
+def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tuple[LinesReached, ...]:
     """Return what each test of a suite runs of a right module's text, as far as it could be seen.
 
     A test that is not among them may run any line.
@@ -141,7 +141,7 @@ def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tu
     most = Bounds(limits.judge_mb + limits.memory_mb, TRACING_PATIENCE * limits.stage_seconds)
     told = bounded(partial(_trace, suite, source, seed), own, most).told
     return tuple(
-        TestReach(test, row, None if lines is None else frozenset(lines), seconds)
+        LinesReached(test, row, None if lines is None else frozenset(lines), seconds)
         for kind, test, row, lines, seconds in told
         if kind == "reached"
     )
@@ -398,7 +398,7 @@ class MutantRunner(Grader):
         finally:
             own.close()
 
-    def reached(self, source: str, seed: int) -> tuple[TestReach, ...]:
+    def reached(self, source: str, seed: int) -> tuple[LinesReached, ...]:
         """Return which lines of a right module's text each test runs, as far as it could be seen."""
         with self._own_judge() as own:
             return reached(self._loaded(), source, seed, own)

@@ -22,7 +22,7 @@ from grader.outcome import Status
 from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.process import Job, LearnerProcess
 from grader.tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
-from grader.tests.pace import changed, kept
+from grader.tests.pace import changed, forked, kept
 from grader.tests.pace.compiling import compile_share
 from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
 from grader.tests.pace.memory import pytest_collection_finish
@@ -42,6 +42,7 @@ collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 
 def pytest_configure(config: pytest.Config) -> None:
     kept.keep()
+    forked.fork_pools()
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
     config.addinivalue_line("markers", "full_matrix(*paths): run with --all-tiers, or where what it is about changed")
     config.addinivalue_line("markers", "some_of(n, *paths): each nth set of parameters is run; all, as above")

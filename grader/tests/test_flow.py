@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
@@ -80,23 +78,28 @@ def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
                 yield from statements(inner)
 
 
-@functools.cache
-def imports(path: Path, of_types: bool = False) -> tuple[str, ...]:
+def imports(path: Path, of_types: bool = False) -> list[str]:
     """Return the full name of all that a file imports, at its top or later; of_types, for a type checker too."""
+    return [name for name, is_of_types in _imports(path) if of_types or not is_of_types]
+
+
+@functools.cache
+def _imports(path: Path) -> list[tuple[str, bool]]:
+    """Return the full name of all that a file imports, and whether only a type checker reads it."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    skipped = set() if of_types or "TYPE_CHECKING" not in text else _skipped(tree)
-    found: list[str] = []
+    skipped = _skipped(tree) if "TYPE_CHECKING" in text else set()
+    found: list[tuple[str, bool]] = []
     for node in statements(tree.body):
-        if id(node) in skipped:
-            continue
+        names: list[str] = []
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports name their module in full"
             package = HOUSE.parent.joinpath(*str(node.module).split(".")).is_dir()
-            found += [f"{node.module}.{alias.name}" if package else str(node.module) for alias in node.names]
-    return tuple(found)
+            names = [f"{node.module}.{alias.name}" if package else str(node.module) for alias in node.names]
+        found += [(name, id(node) in skipped) for name in names]
+    return found
 
 
 def test_there_is_something_to_look_at() -> None:
@@ -174,35 +177,23 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
     assert users == {f"explore.{name}" for name in ("picture", "painting", "panels")}
-    for name in ("grader.explore.session", "grader.explore.terminal", "grader.explore.picture"):
-        assert "matplotlib" not in loaded(name)
+    assert "matplotlib" not in loaded("grader.explore.session, grader.explore.terminal, grader.explore.picture")
 
 
 def test_only_one_module_reads_toml() -> None:
     assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.table"]
 
 
-def loaded(module: str) -> set[str]:
-    """Return the modules that stand in a fresh interpreter after one import."""
-    code = f"import sys, {module}; print(*sys.modules)"
+def loaded(modules: str) -> set[str]:
+    """Return the modules that stand in a fresh interpreter after the import of some, which are told with commas."""
+    code = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
     return {name.split(".")[0] for name in done.stdout.split()}
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "grader.course.manifest",
-        "grader.cli",
-        "grader.submission",
-        "grader.submission.source",
-        "grader.progress.store",
-        "grader.judging.grading",
-        "grader.commands.exploring",
-    ],
-)
-def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:
-    assert not {"numpy", "pytest", "_pytest"} & loaded(module)
+def test_what_starts_often_imports_neither_numpy_nor_pytest() -> None:
+    often = ("cli", "course.manifest", "submission.source", "progress.store", "judging.grading", "commands.exploring")
+    assert not {"numpy", "pytest", "_pytest"} & loaded(", ".join(f"grader.{name}" for name in often))
 
 
 def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:

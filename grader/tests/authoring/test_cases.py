@@ -9,7 +9,7 @@ import pytest
 from grader.authoring import cases
 from grader.authoring.cases import MUTANT_CALL_SECONDS, ProofCase, aimed, reach_cases
 from grader.authoring.proof import graded, workers
-from grader.authoring.trusted_runs import TestReach
+from grader.authoring.trusted_runs import LinesReached
 from grader.course.mutants import Mutant, mutants
 from grader.course.stage import Course, Stage
 from grader.tests.conftest import SmallCourse
@@ -101,14 +101,14 @@ class TestHunts:
 
 TESTS = {"slow": 0.3, "quick": 0.1, "other": 0.2, "unseen": 0.4}
 SEEN = [
-    TestReach("slow", "half", frozenset({24}), TESTS["slow"]),
-    TestReach("quick", "half", frozenset({14, 24}), TESTS["quick"]),
-    TestReach("other", "total", frozenset({14}), TESTS["other"]),
-    TestReach("unseen", "total", None, TESTS["unseen"]),
+    LinesReached("slow", "half", frozenset({24}), TESTS["slow"]),
+    LinesReached("quick", "half", frozenset({14, 24}), TESTS["quick"]),
+    LinesReached("other", "total", frozenset({14}), TESTS["other"]),
+    LinesReached("unseen", "total", None, TESTS["unseen"]),
 ]
 
 
-def aim(span: tuple[int, int] | None, seen: list[TestReach] = SEEN, tests: set[str] | None = None) -> ProofCase:
+def aim(span: tuple[int, int] | None, seen: list[LinesReached] = SEEN, tests: set[str] | None = None) -> ProofCase:
     mutant = Mutant("half", 24, "return total(x) / 2", "return total(x) / 3", "…", span)
     (case,) = aimed(
         [ProofCase("mutants/0", "s90", "…", 7, first_failure=("half", "total"))], [mutant], seen, tests or set(TESTS)
@@ -128,13 +128,13 @@ def test_what_is_outside_of_functions_may_matter_to_any() -> None:
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0.3, 1), (1.6, 1), (1.7, 2), (4.0, 4), (30.0, 32)])
 def test_a_call_may_take_three_times_as_long_as_the_slowest_of_its_tests(seconds: float, expected: int) -> None:
-    seen = [*SEEN[1:], TestReach("slow", "half", frozenset({24}), seconds)]
+    seen = [*SEEN[1:], LinesReached("slow", "half", frozenset({24}), seconds)]
     assert aim((24, 24), seen).call_seconds == expected * MUTANT_CALL_SECONDS
     assert aim((14, 14), seen).call_seconds == MUTANT_CALL_SECONDS
 
 
 @pytest.mark.parametrize("seen", [[], SEEN[1:]], ids=["nothing", "not all"])
-def test_where_a_test_was_not_looked_at_none_is_left_out(seen: list[TestReach]) -> None:
+def test_where_a_test_was_not_looked_at_none_is_left_out(seen: list[LinesReached]) -> None:
     assert aim((24, 24), seen).tests is None
 
 

@@ -14,10 +14,18 @@ from typing import Any
 
 import pytest
 
+from grader.gradebook import pool as module
 from grader.gradebook.pool import Admission, Pool, Used, WorkerDied, idle_seconds, tree_seconds
+from grader.tests.pace import forked
 from grader.tests.support.places import ROOT
 
 GIVEN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the processes of a pool started as the grader starts them."""
+    monkeypatch.setattr(module, "get_context", forked.started)
 
 
 def prepare(text: str) -> None:

@@ -16,7 +16,7 @@ from grader.gradebook.store import FILE, Gradebook
 from grader.tests.support.command import NUMBERS, Place
 
 OPTIONS = ("--stage", "s01", "--isolation", "process", "--require-isolation", "process")
-RUNS = 4
+RUNS = 3
 OLDER = Path(__file__).with_name("version_1.sql")  # made by the grader that derived seeds from a secret it kept
 # Answers what it knows, and lets the report tell the arguments that it does not know.
 TABLE = '''\

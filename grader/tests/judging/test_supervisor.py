@@ -103,9 +103,7 @@ class TestOneTest:
         self, graded: Use, fork: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(supervisor, "OVERTIME_SECONDS", 0.5)
-        started = time.monotonic()
         found = graded(STALLS, seconds=4, fork=fork)
-        assert time.monotonic() - started < 4 + 30  # a busy machine loads the tests slowly
         assert found.outcomes["test_before"].status == "passed"
         assert {found.outcomes[name].status for name in ("test_size", "test_after", "test_double")} == {"timed_out"}
         assert not found.verdict.grader_fault and found.row("size") == "timed_out"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 
@@ -94,9 +95,12 @@ MODULES = {
 }
 
 
+Both = Callable[[str], tuple[Verdict, Verdict]]
+
+
 @pytest.fixture(scope="module")
-def graders(small_course: SmallCourse) -> Iterator[tuple[SmallCourse, Grader, Grader]]:
-    """A grader with a plan, and one without."""
+def both(small_course: SmallCourse) -> Iterator[Both]:
+    """Grade a module once by a grader with a plan, and once by one without."""
     small_course.write(manifest=MANIFEST, solution=RIGHT, public=PUBLIC, hidden=HIDDEN)
     course, stage = small_course.course, small_course.stage
     with Grader(course, stage, warm=True) as planned, Grader(course, stage) as live:
@@ -105,7 +109,7 @@ def graders(small_course: SmallCourse) -> Iterator[tuple[SmallCourse, Grader, Gr
             assert verdict.passed, ends(verdict)
         plan = planned._plans[3]
         assert plan is not None and len(plan) == 12
-        yield small_course, planned, live
+        yield cache(lambda name: (graded(small_course, planned, name), graded(small_course, live, name)))
 
 
 def graded(course: SmallCourse, grader: Grader, name: str) -> Verdict:
@@ -125,9 +129,9 @@ def ends(verdict: Verdict) -> list[object]:
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.some_of(2)) for each in MODULES])
-def test_a_plan_changes_nothing_that_is_told(graders: tuple[SmallCourse, Grader, Grader], name: str) -> None:
-    course, planned, live = graders
-    assert ends(graded(course, planned, name)) == ends(graded(course, live, name))
+def test_a_plan_changes_nothing_that_is_told(both: Both, name: str) -> None:
+    planned, live = both(name)
+    assert ends(planned) == ends(live)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +147,5 @@ def test_a_plan_changes_nothing_that_is_told(graders: tuple[SmallCourse, Grader,
         ("a stub", "not_started", "not_started"),
     ],
 )
-def test_tests_that_share_a_process_are_as_good_as_alone(
-    graders: tuple[SmallCourse, Grader, Grader], name: str, double: str, half: str
-) -> None:
-    course, planned, live = graders
-    for grader in (planned, live):
-        verdict = graded(course, grader, name)
-        assert [row.status for row in verdict.criteria] == [double, half]
+def test_tests_that_share_a_process_are_as_good_as_alone(both: Both, name: str, double: str, half: str) -> None:
+    assert [[row.status for row in verdict.criteria] for verdict in both(name)] == [[double, half]] * 2

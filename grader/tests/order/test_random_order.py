@@ -29,6 +29,7 @@ def order(folder: Path, *options: str) -> tuple[str, list[str]]:
     return seed[1] if seed else "", re.findall(r"test_([ab]\.py::test_\d) PASSED", done.stdout)
 
 
+@pytest.mark.full_matrix("pyproject.toml", "grader/tests/pace")
 def test_the_seed_in_the_head_of_a_run_repeats_its_order(tmp_path: Path) -> None:
     _, written = order(tmp_path)
     seed, drawn = order(tmp_path, "--random-order")

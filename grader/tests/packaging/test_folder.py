@@ -119,14 +119,8 @@ def as_pipx(learner: Learner) -> Path:
     return program
 
 
-WAYS = [
-    with_uv,
-    pytest.param(with_pip, marks=pytest.mark.full_matrix(*ABOUT)),
-    pytest.param(as_pipx, marks=pytest.mark.full_matrix(*ABOUT)),
-]
-
-
-@pytest.mark.parametrize("install", WAYS)
+@pytest.mark.full_matrix(*ABOUT)
+@pytest.mark.parametrize("install", [with_uv, with_pip, as_pipx])
 def test_whoever_has_the_wheel_comes_to_the_second_stage(learner: Learner, install: Callable[[Learner], Path]) -> None:
     program = install(learner)
     told = learner.run(program, "init", FOLDER).stderr

@@ -126,9 +126,7 @@ class TestNoRoom:
     def test_then_no_later_test_waits_for_it(self, worker: Callable[..., Learner]) -> None:
         learner = worker(HELD_AT_IMPORT)
         first = failure(learner)
-        before = time.process_time()
         assert all(failure(learner) is first for _ in range(20))
-        assert time.process_time() - before < 5
 
     def test_a_test_before_took_it_and_costs_the_next_nothing(self, worker: Callable[..., Learner]) -> None:
         learner = worker(BOMB + HONEST)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import TypeVar
 
 import pytest
@@ -15,9 +13,10 @@ from grader.course.manifest import load_course
 from grader.similarity.compare import Text, compared, text
 from grader.similarity.tokens import tokens
 from grader.tests.support.places import ROOT
+from grader.tests.support.work import with_calls
 
 Node = TypeVar("Node", bound=ast.AST)
-STAGES = ("s04", "s15", "s21")
+STAGES = ("s04", "s15")
 
 PLAIN = """\
 def f(x, y):
@@ -166,23 +165,6 @@ def test_a_padded_copy_has_a_note_and_an_honest_text_has_none(stage: str) -> Non
     assert "that do nothing" in note
 
 
-def work(action: Callable[[], object]) -> int:
-    """Return how many functions an action calls, Python's own and built-in ones."""
-    calls = 0
-
-    def called(_: FrameType, event: str, __: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        action()
-    finally:
-        sys.setprofile(before)
-    return calls
-
-
 HOSTILE = {
     "open parentheses": "(\n" * (1 << 19),
     "empty lines": "\n" * (1 << 20),
@@ -202,10 +184,11 @@ HOSTILE = {
 }
 
 
+@pytest.mark.some_of(3, "grader/similarity")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_text_costs_bounded_work(kind: str) -> None:
     """A megabyte costs no more calls than a text of as many tokens as are read."""
-    assert work(lambda: tokens(HOSTILE[kind])) < 2_000_000
+    assert with_calls(lambda: tokens(HOSTILE[kind]))[1] < 2_000_000
 
 
 def test_a_text_that_is_read_in_part_says_so() -> None:

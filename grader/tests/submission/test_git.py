@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -329,13 +328,11 @@ class TestGitItself:
     def test_one_that_never_answers_is_ended(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "SECONDS", 0.5)
         git = stand_in(tmp_path, "exec sleep 60", monkeypatch)
-        started = time.monotonic()
         with pytest.raises(SubmissionError, match="git gave up, or took more than"):
             git.commit("HEAD")
         with pytest.raises(SubmissionError, match="git gave up, or took more than"):
             git.content("1" * 40, "blob", 10, "x")
         git.close()
-        assert time.monotonic() - started < 20
 
     @posix_only
     def test_one_that_a_signal_ends_has_given_up(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

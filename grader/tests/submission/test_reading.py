@@ -112,10 +112,7 @@ def expect_quick(text: str) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}-{path.stem}")
 def test_every_module_of_the_course_is_plain(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    started = time.process_time()
-    assert is_plain(text)
-    assert time.process_time() - started < 0.2  # a tenth of that on an idle machine
+    assert is_plain(path.read_text(encoding="utf-8"))
 
 
 class TestTheWorstThatIsPlain:
@@ -400,9 +397,7 @@ class TestTheProcess:
     def test_one_that_does_not_end_is_ended(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(children, "_BOOT", "import time; time.sleep(60)")
         monkeypatch.setattr(reading, "WALL_SECONDS", 0.5)
-        started = time.monotonic()
         assert looked("x = 1") == TOO_LONG
-        assert time.monotonic() - started < 20
 
     def test_one_that_cannot_be_started_is_our_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "executable", "/nowhere/python")

@@ -81,14 +81,12 @@ def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place
         began = kept.check("s01", "double")
         glimpsed = following(found)  # so it has read the module, and hangs in the other row
         assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (began, "passed")
-        started = time.monotonic()
         place.numbers.write_text(NUMBERS, encoding="utf-8")
         last = kept.check("s01", "double")
         glimpsed = following(found)
         assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (last, "passed")
         judged = following(found)
         assert isinstance(judged, Judged) and judged.verdict.passed and judged.verdict.unlocked == ("s02",)
-        assert time.monotonic() - started < 3 * SLACK
         assert place.store.read().passed["s01"].digest == judged.verdict.run.submission
         kept.check("s02", None)
         place.numbers.unlink()

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -254,8 +253,8 @@ def test_the_exit_code_says_which_bound_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["ours.close()", "os.kill(worker, 9)"], ids=["the connection", "the worker"])
 def test_it_leaves_with(end: str, tmp_path: Path) -> None:
-    started = time.monotonic()
-    found = alone(f"""
+    found = alone(
+        f"""
         import os, socket, time
         from grader.worker import kernel
         from grader.worker import supervisor
@@ -267,7 +266,7 @@ def test_it_leaves_with(end: str, tmp_path: Path) -> None:
             if os.fork() == 0:
                 os.setsid()
             theirs.send(b"x")
-            time.sleep(60)
+            time.sleep(600)
         theirs.close()
         ours.recv(1)
         ours.recv(1)
@@ -276,9 +275,10 @@ def test_it_leaves_with(end: str, tmp_path: Path) -> None:
         {end}
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         print([code, len(running), [each for each in running if os.path.exists("/proc/%d" % each)]])
-    """)
+    """,
+        seconds=60,
+    )
     assert found == [0, 2, []]
-    assert time.monotonic() - started < 20
 
 
 def test_what_a_worker_leaves_before_its_parent_has_begun_is_ended(tmp_path: Path) -> None:

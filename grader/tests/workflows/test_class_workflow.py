@@ -23,7 +23,12 @@ NAMES = "Ada Lovelace", "Zoë `$(id)`|<b>", "=eve"
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Class, dict[str, Played]]]:
+def course(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
+    return AuthorsCopy(tmp_path_factory.mktemp("course") / "checkout")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory, course: AuthorsCopy) -> Iterator[tuple[Class, dict[str, Played]]]:
     """A run over a roster: one module is right, one lacks a function, and one commit is not there."""
     need("bubblewrap")
     pytest.importorskip("cryptography", reason="the extra class is not installed")
@@ -32,7 +37,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Class, di
     (folder / "pub").write_bytes(public)
     right = (HIDDEN / "s01_matrix_operations" / "solution.py").read_bytes()
     with github() as (api, statuses):
-        classroom = Class(folder, AuthorsCopy(folder / "checkout"), api, statuses)
+        classroom = Class(folder, course, api, statuses)
         classroom.signing_key = private.decode()
         revisions = (
             classroom.push("ada", {S01: right}),
@@ -126,9 +131,9 @@ class TestAClass:
     ],
 )
 def test_a_roster_that_cannot_be_used_grades_nobody(
-    inputs: dict[str, str], what: str, graded: tuple[Class, dict[str, Played]], tmp_path: Path
+    inputs: dict[str, str], what: str, course: AuthorsCopy, tmp_path: Path
 ) -> None:
-    classroom = Class(tmp_path, graded[0].course, "http://127.0.0.1:1", [])
+    classroom = Class(tmp_path, course, "http://127.0.0.1:1", [])
     (job,) = classroom.run(**inputs).values()
     assert job.done is not None and job.code == 2
     assert what in " ".join(job.done.stderr.split())

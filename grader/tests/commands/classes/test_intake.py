@@ -73,7 +73,7 @@ def test_a_roster_is_kept_and_its_numbers_reach_the_exports(here: Here) -> None:
     assert (root / "marks/class.csv").read_text(encoding="utf-8").splitlines()[1] == (
         '"ada","Lovelace, Ada","A","7","S7","ada"'
     )
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks")
     assert done.code == 0, done.err
     assert marks(root / "marks") == {"ada": ("graded", 2.0), "bo": ("graded", 0.0), "cy": ("missing", 0.0)}
     text = here("class", "export", "--out", "marks", "--format", "canvas").out
@@ -82,7 +82,7 @@ def test_a_roster_is_kept_and_its_numbers_reach_the_exports(here: Here) -> None:
         ["Xu, Cy", "9", "S9", "cy", "B", "0"],
     ]  # fmt: skip
     (root / "handed" / "lovelaceada_7_98_numbers_.py").unlink()
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks")
     assert marks(root / "marks")["ada"] == ("graded", 2.0)
 
 
@@ -111,9 +111,9 @@ def test_a_reason_that_many_share_stops_before_anything_is_graded(here: Here) ->
     assert not (root / "marks").exists()
     done = here("class", "grade", "handed", *OPTIONS, "--out", "marks", "--accept", "--dry-run")
     assert done.code == 0 and not (root / "marks").exists()
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks", "--proceed")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks", "--proceed")
     assert (done.code, done.out) == (3, "s01: 1 passed, 0 did not, 2 handed in nothing\n"), done.err
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks", "--accept")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks", "--accept")
     assert done.code == 0, done.err
     assert set(marks(root / "marks").values()) == {("graded", 2.0)}
 
@@ -126,15 +126,15 @@ def test_a_reason_that_shows_only_when_modules_are_imported_stops_the_run(here: 
         root / "handed",
         **{name: f"{broken}# {name}\n" if at < 4 else f"{NUMBERS}# {name}\n" for at, name in enumerate(names)},
     )
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks")
     assert (done.code, done.out) == (3, ""), done.err
     told = words(done.err)
     assert "concerns more than a tenth of the class: load (" in told and "2 of 12 students" in told
     assert "What was graded is kept. With --proceed the rest is graded" in told
     assert 2 <= len(marks(root / "marks")) < 12
-    done = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks", "--proceed")
+    done = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks", "--proceed")
     assert done.code == 3 and len(marks(root / "marks")) == 12
-    again = here.place.process("class", "grade", "handed", *OPTIONS, "--out", "marks")
+    again = here.place.run("class", "grade", "handed", *OPTIONS, "--out", "marks")
     assert again.code == 3, again.err
 
 
@@ -144,11 +144,11 @@ def test_a_package_that_many_use_stops_the_run_and_one_that_they_import_does_not
     hand_in(
         root / "plots", **{f"s{at}.py": f"import matplotlib.pyplot as p\np.plot([{at}])\n{NUMBERS}" for at in range(3)}
     )
-    done = here.place.process("class", "grade", "plots", *OPTIONS, "--out", "first")
+    done = here.place.run("class", "grade", "plots", *OPTIONS, "--out", "first")
     assert (done.code, set(marks(root / "first").values())) == (0, {("graded", 2.0)}), done.err
     assert "matplotlib is not available when a stage is checked: the import does nothing" in words(done.err)
     hand_in(root / "uses", **{f"s{at}.py": f"import torch\n# {at}\n{uses}" for at in range(4)})
-    done = here.place.process("class", "grade", "uses", *OPTIONS, "--out", "second")
+    done = here.place.run("class", "grade", "uses", *OPTIONS, "--out", "second")
     assert done.code == 3, done.err
     assert "import (torch): 2 of 4 students" in words(done.err)
 

@@ -41,7 +41,7 @@ def expect_same_everywhere(ways: Ways, monkeypatch: pytest.MonkeyPatch, with_das
     assert not ways.marker.exists()
 
 
-@pytest.mark.some_of(2, "grader/judging", "grader/course", "grader/gradebook")
+@pytest.mark.full_matrix("grader/judging", "grader/course", "grader/gradebook", "grader/submission", "grader/watching")
 @pytest.mark.parametrize("is_right", [False, True], ids=["fails", "right"])
 def test_of_a_small_course(is_right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expect_same_everywhere(made(WORDS, "s04", is_right, tmp_path), monkeypatch, with_dask=False)

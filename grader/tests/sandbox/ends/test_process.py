@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,6 @@ from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.tests.conftest import Learner
 from grader.tests.sandbox.hostile.breaking import HANG_SECONDS, SOURCE, failure
-from grader.tests.support.patience import SLACK
 from grader.worker.kernel import SCOPING_ABI, landlock_abi
 
 
@@ -66,17 +64,13 @@ class TestDeath:
 class TestHanging:
     @pytest.mark.parametrize("name", ["hang", "spin", "deaf"])
     def test_in_a_call(self, learner: Learner, name: str) -> None:
-        started = time.monotonic()
         status, message = failure(learner, lambda remote: getattr(remote, name)(), HANG_SECONDS)
         assert (status, message) == ("timed_out", f"{name} did not return within {HANG_SECONDS} s")
-        assert time.monotonic() - started < HANG_SECONDS + SLACK
 
     def test_a_stage_that_ends_sooner_ends_the_call(self, learner: Learner) -> None:
         remote: Any = learner.open(seconds=0.3)
-        started = time.monotonic()
         with pytest.raises(WorkerFailed, match="the whole stage may take was used up while hang ran"):
             remote.hang()
-        assert time.monotonic() - started < SLACK
 
     def test_at_import(self, worker: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
@@ -88,9 +82,8 @@ class TestHanging:
         remote: Any = learner.open()
         assert remote.threads() == "started" and remote.fine(1) == 2
         remote.at_exit()
-        started = time.monotonic()
         learner.done()
-        assert time.monotonic() - started < SLACK
+        assert learner.open().fine(1) == 2
 
 
 class TestFloods:

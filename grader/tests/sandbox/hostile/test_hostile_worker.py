@@ -13,7 +13,6 @@ from grader.sandbox.exceptions import WorkerFailed
 from grader.submission.loops import Span
 from grader.tests.sandbox.hostile.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, TOO_LARGE, form
 from grader.tests.sandbox.hostile.hostile import TWO, FakeWorker, array_form, playing, status_of
-from grader.tests.support.patience import SLACK
 
 
 def send_all(learner: Any) -> object:
@@ -44,10 +43,8 @@ class TestOneAnswer:
         tracemalloc.start()
         try:
             with playing(CRASHES[attack], seconds=30) as (learner, connection):
-                started = time.monotonic()
                 with pytest.raises(WorkerFailed) as caught:
                     learner.f(np.zeros(2), [1])
-                assert time.monotonic() - started < 15 + SLACK  # most of it is tracemalloc
                 assert caught.value.status == "crashed" == status_of(connection, caught.value)
                 with pytest.raises(WorkerFailed):  # a test that swallows it gains nothing
                     learner.g(1)

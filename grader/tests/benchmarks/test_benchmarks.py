@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,14 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.graders import OTHERS, PACKAGES
 from benchmarks.processor import EVENT
+from benchmarks.result import Ratio, ratio
+from benchmarks.submissions import MIXES, made_up
+from grader.course.answers import alternative_sources
+from grader.course.manifest import load_course
+from grader.course.stage import Stage
 from grader.tests.support.command import Place
+from grader.tests.support.places import ROOT
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="perf counts on Linux")
 # Counts what getrusage does, and answers on the pipes of --control; for machines without perf.
 PERF = f"""#!{sys.executable}
 import os, subprocess, sys, threading
@@ -43,6 +49,8 @@ sys.exit(code)
 @pytest.fixture
 def course(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A small course in which benchmarks are run."""
+    if sys.platform != "linux":
+        pytest.skip("perf counts on Linux")
     if shutil.which("perf") is None:
         (tmp_path / "perf").write_text(PERF, encoding="utf-8")
         (tmp_path / "perf").chmod(0o755)
@@ -67,6 +75,7 @@ def test_a_cold_check_beside_every_grader_that_is_installed(course: Place, capsy
     assert set(found["values"]) == {"check", *names} and min(found["values"].values()) > 0.05
 
 
+@pytest.mark.full_matrix("benchmarks")
 def test_a_stub_beside_the_right_module(course: Place, capsys: pytest.CaptureFixture[str]) -> None:
     found = measured(capsys, "stub", "s01", "--runs", "1")
     assert set(found["values"]) == {"stub", "right module"} and found["ratios"][0]["at_most"] == 0.6
@@ -119,3 +128,37 @@ def test_the_second_class_has_to_be_larger(
 ) -> None:
     assert main(["million", "s01", "--low", sizes[0], "--high", sizes[1]]) == 2
     assert f"{sizes[0]} and {sizes[1]} submissions" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    return load_course(ROOT).find("s15")
+
+
+def test_every_twenty_submissions_have_the_shares_of_the_mix(stage: Stage) -> None:
+    kinds = [each.kind for each in made_up(stage, "mix", 60)]
+    for first in range(0, 60, 20):
+        assert Counter(kinds[first : first + 20]) == MIXES["mix"]
+
+
+def test_a_larger_class_begins_with_the_smaller_one_and_no_text_comes_twice(stage: Stage) -> None:
+    small, large = made_up(stage, "mix", 20), made_up(stage, "mix", 60)
+    assert large[:20] == small and len({each.text for each in large}) == 60
+
+
+def test_right_modules_come_in_all_styles(stage: Stage) -> None:
+    number = 1 + len(alternative_sources(stage))
+    texts = {each.text.rpartition("\n# ")[0] for each in made_up(stage, "styles", 3 * number)}
+    assert number == 7 and len(texts) == number
+
+
+@pytest.mark.parametrize("kind", ["half", "wrong", "hostile", "equal"])
+def test_what_is_not_broken_compiles(stage: Stage, kind: str) -> None:
+    for each in made_up(stage, kind, 20):
+        compile(each.text, each.name, "exec")
+
+
+def test_a_ratio_is_taken_pair_by_pair() -> None:
+    found = ratio({"a": [1.0, 3.0, 8.0], "b": [2.0, 2.0, 2.0]}, "a", "b", at_most=1.0)
+    assert (found.median, found.least, found.most, found.is_met) == (1.5, 0.5, 4.0, False)
+    assert Ratio("a", "b", 2.5, 2.0, 3.0, at_least=2.5).is_met
