@@ -177,7 +177,7 @@ def test_a_module_that_does_not_parse_is_a_syntax_error() -> None:
         mutants("def (")
 
 
-class LinesReached:
+class TestReach:
     @pytest.mark.parametrize(
         ("name", "expected"),
         [
