@@ -72,6 +72,21 @@ def note_choices(result: CriterionResult) -> tuple[str, ...]:
     return choices[1:2] if result.status == "passed" else choices[:2]
 
 
+def left_words(rows: Sequence[CriterionResult]) -> str:
+    """Return how many rows are not started, and how many wait for what."""
+    waits: dict[str, int] = {}
+    for each in rows:
+        if each.status == "blocked":
+            name = each.waits_for[0] if each.waits_for else "another"
+            waits[name] = waits.get(name, 0) + 1
+    fresh = sum(each.status == "not_started" for each in rows)
+    said = [f"{count(fresh, 'criterion')} not started"] if fresh else []
+    for name, number in waits.items():
+        noun = "" if said else f"{'criterion' if number == 1 else 'criteria'} "
+        said.append(f"{number} {noun}{'waits' if number == 1 else 'wait'} for {name}")
+    return " · ".join(said)
+
+
 def all_of(names: Sequence[str]) -> str:
     """Return names as a sentence has them; of more than SEVERAL, how many there are beside the first ones.
 
@@ -123,7 +138,7 @@ def waits_words(verdict: Verdict) -> str:
 
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
-    plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
+    plural = f"{noun[:-2]}a" if noun.endswith("criterion") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 
