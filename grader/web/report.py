@@ -149,7 +149,7 @@ def _row(row: Row) -> Document:
         "functions": list(row.functions),
         "status": row.status,
         "robust": row.robust,
-        "said": plain_text(row.said) or None,
+        "said": plain_text(row.said or (row.words if row.lacks else "")) or None,
     }
 
 

@@ -16,6 +16,7 @@ from grader.report.terminal.words import (
     kind_of_row,
     left_words,
     note_choices,
+    passing_words,
     reached_words,
     tests_words,
     waits_words,
@@ -234,7 +235,7 @@ def _row_lines(rows: list[CriterionResult], style: Style) -> list[Text]:
     if folds and height is not None and own > height - FAILURE_ROWS and FEW < len(passed) < len(rows):
         tests = str(sum(result.tests_total for result in passed))
         width = max(width, len(tests))
-        lines += row("passed", f"{tests:>{width}}  {count(len(passed), 'criterion')} pass", "", style.look)
+        lines += row("passed", f"{tests:>{width}}  {passing_words(len(passed))}", "", style.look)
         rows = [result for result in rows if not result.robust]
     for result in rows:
         if not (fold_left and result in left):

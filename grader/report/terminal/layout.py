@@ -97,7 +97,7 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
     "timed_out": ("…", "[~]", "red"),
     "over_limit": ("▲", "[^]", "red"),
     "grader_fault": ("?", "[?]", "magenta"),
-    "changed": ("✓", "ok ", "yellow"),
+    "changed": ("Δ", "[d]", "yellow"),
     "public": ("✓", "ok ", "cyan"),
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
