@@ -291,7 +291,6 @@ def greet() -> None:
 
 def status(as_json: Json = False) -> None:
     """List the stages: passed, skipped, open, or locked."""
-    from grader.progress.actions import last_checked
     from grader.progress.standings import standings
     from grader.progress.steps import next_step, times_of
     from grader.report.terminal.overview import status_document, status_lines
@@ -308,8 +307,7 @@ def status(as_json: Json = False) -> None:
 
         write(dumps(status_document(found, times, step, progress, __version__)))
     else:
-        checked = None if here is None else last_checked(workspace, here)
-        show(status_lines(workspace.course, found, times, step, look(), () if checked is None else checked.rows))
+        show(status_lines(workspace.course, found, times, step, look()))
         _tell_newer_course(workspace.course)
 
 

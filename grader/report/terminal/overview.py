@@ -114,17 +114,9 @@ def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
 
 
 def status_lines(
-    course: Course,
-    standings: tuple[Standing, ...],
-    times: Times,
-    step: Step | None,
-    look: Look,
-    here: Sequence[RowCheck] = (),
+    course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look
 ) -> list[Text]:
-    """Return the table of stages; times says how long their steps take, step is the one to work on.
-
-    here holds the rows of the stage that is worked on, as they were found last.
-    """
+    """Return the table of stages; times says how long their steps take, step is the one to work on."""
     lines = _title(course, standings, look)
     for each in standings:
         kind = "current" if each.is_current else each.state
@@ -133,7 +125,7 @@ def status_lines(
         if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
             status += f" · {_spent(minutes)}"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-        lines += _criteria(each.stage, here, look) if each.is_current else []
+        lines += _criteria(each.stage, each.rows, look) if each.is_current else []
     return lines + _ahead(course, standings, times, step, look)
 
 
