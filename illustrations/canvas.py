@@ -10,12 +10,13 @@ WIDTH = 720  # as wide as a README is shown
 HEAD = 8.0  # length of an arrow's head
 Point = tuple[float, float]
 
-# name: light, dark. Letters a to d are series, t and d text, k lines, g grid lines, p what lies behind.
+# name: light, dark. Letters a to d are series, in colours of Okabe and Ito that colour-blind readers tell apart; t and m
+# are text, g grid lines, p what lies behind.
 INKS = {
-    "a": ("#0969da", "#58a6ff"),
-    "b": ("#bc4c00", "#f0883e"),
-    "c": ("#1a7f37", "#3fb950"),
-    "d": ("#8250df", "#bc8cff"),
+    "a": ("#0072b2", "#56b4e9"),
+    "b": ("#d55e00", "#e69f00"),
+    "c": ("#009e73", "#009e73"),
+    "d": ("#cc79a7", "#cc79a7"),
     "t": ("#1f2328", "#e6edf3"),
     "m": ("#59636e", "#9198a1"),
     "g": ("#d1d9e0", "#30363d"),
@@ -23,9 +24,14 @@ INKS = {
 }
 
 
+WORDS = {"b": "#b85000", "c": "#008060", "d": "#a84c80"}  # of words on white, which a series' own colour is too light for
+
+
 def _rules(dark: bool) -> str:
     chosen = {name: colours[dark] for name, colours in INKS.items()}
-    return "".join(f".f{name}{{fill:{ink}}}.s{name}{{stroke:{ink};fill:none}}" for name, ink in chosen.items())
+    shapes = "".join(f".f{name}{{fill:{ink}}}.s{name}{{stroke:{ink};fill:none}}" for name, ink in chosen.items())
+    words = {name: chosen[name] if dark else ink for name, ink in WORDS.items()}
+    return shapes + "".join(f"text.f{name}{{fill:{ink}}}" for name, ink in words.items())
 
 
 STYLE = f"{_rules(False)}@media(prefers-color-scheme:dark){{{_rules(True)}}}"

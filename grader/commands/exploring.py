@@ -38,6 +38,7 @@ Heads = Annotated[
 OtherSeed = Annotated[
     int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
 ]
+OneStep = Annotated[int | None, typer.Option("--step", metavar="N", min=1, help="Show this step and its pictures.")]
 Png = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")]
 
@@ -49,6 +50,7 @@ def explore(
     name: ExampleName = None,
     heads: Heads = None,
     seed: OtherSeed = None,
+    step: OneStep = None,
     png: Png = None,
     svg: Svg = None,
     as_json: Json = False,
@@ -66,8 +68,11 @@ def explore(
 
     picture.expect_possible(png, svg)
     target, found = _explored(stage, (words, arrays, heads, name), seed, isolation, submission)
-    pictures = _drawn(found, png, svg)
-    _show(found, pictures, as_json)
+    if step is not None and step > len(found.steps) and found.problem is None:
+        raise UsageError(f"{target.id} has {len(found.steps)} steps: --step {step} is none of them")
+    one = found if step is None or found.problem is not None else found.of_step(found.steps[step - 1])
+    pictures = _drawn(one, png, svg)
+    _show(found, pictures, as_json, step)
     _what_next(target, found, pictures, png or svg)
     if submission is not None and found.ran.isolation_note:
         told = f"warning: run in isolation {found.ran.isolation} only: {found.ran.isolation_note}"
@@ -145,7 +150,7 @@ def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str,
     return tuple(str(file) for _, file in wanted) if something else ()
 
 
-def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
+def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:
     from grader.explore.cells import View
     from grader.explore.document import exploration_document
     from grader.explore.terminal import exploration_lines
@@ -155,7 +160,7 @@ def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         screen.write(dumps(exploration_document(found, pictures)))
         return
-    screen.show(exploration_lines(found, View(screen.look(), _palette(screen.console()))))
+    screen.show(exploration_lines(found, View(screen.look(), _palette(screen.console())), step))
 
 
 def _palette(console: Console) -> Palette | None:

@@ -34,7 +34,7 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
             lambda: screen.text("#title").endswith("0 of 2 criteria") and "s01 · Numbers" in screen.text("#title")
         )
         await screen.until(lambda: screen.options("#stages") == ["→ s01 Numbers", "· s02 Sums"])
-        await screen.until(lambda: screen.options("#rows")[0] == "✗ double is right  0 of 2 tests")
+        await screen.until(lambda: screen.options("#rows")[0] == "✗ 0/2  double is right")
         await screen.until(lambda: "This is the square." in screen.text("#told"))
         await screen.until(lambda: not screen.app.has_class("narrow") and screen.app.query_one("#stages").display)
         await screen.press("down")
