@@ -139,7 +139,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Override:
-    """Points that a person gives instead of the automatic ones; the reason is kept."""
+    """Points that a person gives instead of the automatic ones; the reason is kept, and the student reads it.
+
+    They are of one criterion, or of the whole stage where criterion is empty.
+    """
 
     student: str
     stage: str
@@ -147,6 +150,22 @@ class Override:
     reason: str
     by: str
     at: datetime
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class RegradeRequest:
+    """What a student asks to be looked at once more; answer, by and closed say what came of it."""
+
+    number: int
+    student: str
+    stage: str
+    criterion: str
+    words: str
+    at: datetime
+    answer: str = ""
+    by: str = ""
+    closed: datetime | None = None
 
 
 @dataclass(frozen=True)

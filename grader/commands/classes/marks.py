@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
+from grader.report.formats import CLASSES
 
 if TYPE_CHECKING:
     from grader.gradebook.marks import Entry
@@ -21,9 +23,21 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 1e6
+
+
+def _format_names(incomplete: str) -> list[str]:
+    return [name for name in CLASSES if name.startswith(incomplete)]
+
+
 FormName = Annotated[
     str,
-    typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle, junit, or parquet (extra `parquet`)."),
+    typer.Option(
+        "--format", metavar="NAME", help=f"{listed(CLASSES.own)} (extra `parquet`).", autocompletion=_format_names
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--assignment", metavar="[STAGE=]NUMBER", help="Canvas's number of a stage's assignment."),
 ]
 
 
@@ -78,15 +92,35 @@ def export(
     out: Folder = Path(),
     form: FormName = "csv",
     stage: OneStage = None,
+    assignment: Assignments = None,
 ) -> None:
     """Write the marks for other programs."""
-    write_table(out, form, file, None if stage is None else _stage_id(stage))
+    stage_id = None if stage is None else _stage_id(stage)
+    write_table(out, form, file, stage_id, numbered(assignment, stage_id))
 
 
-def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
+def numbered(given: list[str] | None, stage: str | None) -> dict[str, str]:
+    """Return the numbers of assignments by stage; UsageError for what is none, or of no stage."""
+    found: dict[str, str] = {}
+    for each in given or ():
+        name, sign, number = each.rpartition("=")
+        if not number.isdecimal():
+            raise UsageError(f"{number!r} is not the number of an assignment", "Its address in Canvas ends with it.")
+        if not sign and stage is None:
+            raise UsageError(f"{each} is of which stage?", f"Add --stage, or write --assignment STAGE={each}.")
+        found[_stage_id(name) if sign else str(stage)] = number
+    return found
+
+
+def write_table(
+    out: Path,
+    form: str,
+    file: Path | None = None,
+    stage: str | None = None,
+    assignments: Mapping[str, str] | None = None,
+) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
     from grader.commands.publishing import expect_writable, put
-    from grader.gradebook.exports import CLASSES
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import write
@@ -94,19 +128,25 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
 
     if form not in CLASSES:
         raise UsageError(f"{form!r} is not a format{did_you_mean(form, CLASSES)}", f"Choose {listed(CLASSES)}.")
-    CLASSES[form].needs(os.environ)
+    chosen = CLASSES[form]
+    if assignments and not chosen.has_assignments:
+        raise UsageError(f"--assignment says nothing to {form}", "It belongs to --format canvas.")
+    chosen.needs(os.environ)
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
-    content = CLASSES[form].render(entries)
+    content = chosen.render(entries, assignments) if chosen.has_assignments else chosen.render(entries)
     if file is None or str(file) == "-":
         if isinstance(content, bytes):
             raise UsageError(f"{form} is not text and cannot be printed", f"Name a file, as in marks.{form}.")
         write(content)
-        return
-    expect_writable(file)
-    put(file, content)
-    unknown = sum(entry.points is None for entry in entries)
-    _say(f"Wrote {count(len(entries), 'mark')} to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
+    else:
+        expect_writable(file)
+        put(file, content)
+        unknown = sum(entry.points is None for entry in entries)
+        more = f"; {unknown} are not known yet." if unknown else "."
+        _say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
+    for note in chosen.notes(entries):
+        _say(note)
 
 
 def history(
