@@ -16,12 +16,13 @@ from grader.report.formats import Format
 from grader.report.junit import TestCase, TestSuite, document
 from grader.report.terminal.words import count
 
-SCHEMA = 2  # of marks.schema.json
+SCHEMA = 3  # of marks.schema.json
 PERSON = ("name", "login", "email", "section", "team")
 MEMBER = (*PERSON, "canvas_id", "sis_id", "sis_login", "moodle_id", "gradescope_id")
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
     "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust", *PERSON,
+    "file",
 )  # fmt: skip
 OF_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 OF_MOODLE: list[Cell] = [
@@ -63,6 +64,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason or entry.fault,
         "submitted": entry.submitted,
         **{each: getattr(entry.member, each, "") for each in PERSON},
+        "file": entry.label,
     }
 
 
@@ -91,6 +93,17 @@ def as_json(entries: Iterable[Entry]) -> str:
             "roster": known,
             "submitted": entry.submitted.isoformat() if entry.submitted else None,
             "override": {name: override[name] for name in ("points", "reason", "by", "at")} if given else None,
+            "corrections": [
+                {
+                    "criterion": each.criterion,
+                    "points": each.points,
+                    "reason": each.reason,
+                    "by": each.by,
+                    "at": each.at.isoformat(),
+                }
+                for each in entry.corrections
+            ],
+            "file": entry.label or None,
             "reason": entry.problem or entry.fault or None,
             "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
         }
@@ -102,8 +115,8 @@ def as_canvas(entries: Sequence[Entry], assignments: Mapping[str, str] | None = 
     """Return what Canvas imports: a line for each student, a column for each stage, the most points in the second line.
 
     assignments holds the numbers of Canvas's assignments by stage: a column `s15 (4711)` is that assignment, and one
-    without a number is taken for a new one of that name. It has no place for anything but points: each further column would
-    become an assignment. A mark that is not known yet stays empty, which leaves Canvas' own as it is.
+    without a number is taken for a new one of that name. It has no place for anything but points: each further column
+    would become an assignment. A mark that is not known yet stays empty, which leaves Canvas' own as it is.
     """
     stages = sorted({entry.stage for entry in entries})
     cells = {(entry.student, entry.stage): entry for entry in entries}
@@ -243,7 +256,7 @@ def _types(arrow: Any) -> dict[str, Any]:
         "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
         "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
         "isolation": text, "submission": text, "name": text, "login": text, "email": text,
-        "section": text, "team": text, "rows": arrow.map_(text, text),
+        "section": text, "team": text, "file": text, "rows": arrow.map_(text, text),
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -35,11 +35,15 @@ class Try:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first."""
+    """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first.
+
+    texts holds the modules that count, by stage.
+    """
 
     student: str
     entries: tuple[Entry, ...]
     tries: Mapping[str, tuple[Try, ...]]
+    texts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -52,12 +56,21 @@ class Sheet:
         return sum(each.passed for each in self.entries)
 
 
-def sheets(book: Gradebook, stages: frozenset[str] | None = None) -> Iterator[Sheet]:
-    """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these."""
-    for student, cells in groupby(entries(book), key=lambda entry: entry.student):
+def sheets(book: Gradebook, stages: frozenset[str] | None = None, student: str | None = None) -> Iterator[Sheet]:
+    """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these.
+
+    With student, that one alone.
+    """
+    for name, cells in groupby(entries(book, student), key=lambda entry: entry.student):
         mine = tuple(each for each in cells if stages is None or each.stage in stages)
         if mine:
-            yield Sheet(student, mine, _tries(book, student))
+            yield Sheet(name, mine, _tries(book, name), dict(_texts(book, mine)))
+
+
+def _texts(book: Gradebook, mine: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+    for each in mine:
+        if each.mark is not None and (text := book.source(each.mark.attempt)) is not None:
+            yield each.stage, text
 
 
 def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[Try, ...]]:

@@ -20,7 +20,6 @@ from grader.report.escape import joined
 from grader.report.stored import row_passes
 from grader.report.terminal.words import reached_of
 
-
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
 DIGITS = 2  # of points

@@ -60,6 +60,26 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Mixture:
+    """How many marks of a stage come of each version: of the course, of Python or of NumPy."""
+
+    stage: str
+    what: str
+    counts: Mapping[str, int]
+
+    @property
+    def words(self) -> str:
+        """The same in words.
+
+        >>> Mixture("s15", "NumPy", {"2.1": 3, "2.2": 40}).words
+        '2 versions of NumPy: 2.2 (40 marks), 2.1 (3 marks)'
+        """
+        ranked = sorted(self.counts.items(), key=lambda each: -each[1])
+        named = ", ".join(f"{name or 'unknown'} ({many} mark{'' if many == 1 else 's'})" for name, many in ranked)
+        return f"{len(self.counts)} versions of {self.what}: {named}"
+
+
+@dataclass(frozen=True)
 class Attempt:
     """Something that a student handed in for a stage.
 

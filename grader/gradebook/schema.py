@@ -170,13 +170,5 @@ _REQUESTS = (
 )
 
 STEPS: tuple[tuple[str, ...], ...] = (
-    _first(),
-    _WITHOUT_SECRET,
-    _waiting(),
-    _PASSES,
-    _DEFLATED,
-    _POOLS,
-    _ROSTER,
-    _corrections(),
-    _REQUESTS,
-)
+    _first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER, _corrections(), _REQUESTS,
+)  # fmt: skip

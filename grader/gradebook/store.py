@@ -20,7 +20,19 @@ from typing import Any, Self
 
 from grader.criterion import PASSES, Passes
 from grader.errors import GradebookError
-from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Member, Override, RegradeRequest, Result, Waiting
+from grader.gradebook.records import (
+    Attempt,
+    Change,
+    Key,
+    Made,
+    Mark,
+    Member,
+    Mixture,
+    Override,
+    RegradeRequest,
+    Result,
+    Waiting,
+)
 from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
 
@@ -316,6 +328,20 @@ class Gradebook:
         """Return the automatic marks."""
         return tuple(Mark(*row) for row in self._run(f"SELECT {_MARK} FROM marks ORDER BY student, stage"))
 
+    def mixed(self) -> tuple[Mixture, ...]:
+        """Return the stages whose marks come of several versions of the course, of Python or of NumPy."""
+        found: list[Mixture] = []
+        for what, column in (("the course", "course"), ("Python", "python"), ("NumPy", "numpy")):
+            rows = self._run(
+                f"SELECT marks.stage, results.{column}, count(*) FROM marks JOIN results "
+                "ON results.number = marks.result WHERE results.outcome = 'graded' GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+            counts: dict[str, dict[str, int]] = {}
+            for stage, version, many in rows:
+                counts.setdefault(stage, {})[version] = many
+            found += [Mixture(stage, what, each) for stage, each in counts.items() if len(each) > 1]
+        return tuple(found)
+
     def keep_marks(self, student: str, marks: Iterable[Mark], why: str, at: datetime) -> None:
         """Replace automatic marks of a student, and write that into the history; one that stays leaves no trace."""
         rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ?", (student,))
@@ -332,7 +358,10 @@ class Gradebook:
         """Return the points that people gave: to all students, or to one."""
         where, values = ("WHERE student = ? ", (student,)) if student is not None else ("", ())
         rows = self._run(f"SELECT {_OVERRIDE} FROM overrides {where}ORDER BY student, stage, criterion", values)
-        return tuple(Override(row[0], row[1], *row[3:6], datetime.fromisoformat(row[6]), row[2]) for row in rows)
+        return tuple(
+            Override(student, stage, points, reason, by, datetime.fromisoformat(at), criterion)
+            for student, stage, criterion, points, reason, by, at in rows
+        )
 
     def keep_override(self, override: Override) -> None:
         """Replace the points that a person gave for a stage or a criterion; the same again, by the same, is none."""
@@ -355,8 +384,10 @@ class Gradebook:
         """Return what students asked to be looked at once more, the first one first."""
         rows = self._run(f"SELECT {_REQUEST} FROM requests ORDER BY number")
         return tuple(
-            RegradeRequest(*row[:5], datetime.fromisoformat(row[5]), row[6] or "", row[7] or "", _time(row[8]))
-            for row in rows
+            RegradeRequest(
+                number, student, stage, criterion, words, datetime.fromisoformat(at), answer or "", by or "", _time(end)
+            )
+            for number, student, stage, criterion, words, at, answer, by, end in rows
         )
 
     def ask(self, student: str, stage: str, criterion: str, words: str, at: datetime) -> bool:
@@ -374,7 +405,7 @@ class Gradebook:
             "UPDATE requests SET answer = ?, by = ?, closed = ? WHERE number = ?", (answer, by, _text(at), number)
         )
         rows = self._run("SELECT student, stage FROM requests WHERE number = ?", (number,))
-        self._note("answer", *rows[0], f"request {number}: {answer}", at)
+        self._note("answer", rows[0][0], rows[0][1], f"request {number}: {answer}", at)
 
     def students(self) -> tuple[str, ...]:
         """Return everybody who is known, by name."""
@@ -444,8 +475,8 @@ class Gradebook:
             for table in ("marks", "attempts", "results", "overrides", "waiting", "requests", "roster"):
                 self._run(f"DELETE FROM {table} WHERE student = ?", (student,))
             self._run(
-                "UPDATE history SET what = 'forgotten', student = '', stage = '', before = NULL, after = NULL, why = '' "
-                "WHERE student = ?",
+                "UPDATE history SET what = 'forgotten', student = '', stage = '', before = NULL, after = NULL, "
+                "why = '' WHERE student = ?",
                 (student,),
             )
             self._note("forgotten", "", "", f"{counts[0]} texts and {counts[1]} results of one student are erased", at)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages
+from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
@@ -42,46 +42,64 @@ Assignments = Annotated[
 
 
 def override(
-    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The name in the gradebook.")],
+    student: Student,
     stage: Annotated[str, typer.Argument(metavar="STAGE", autocompletion=stage_names)],
     out: Folder,
     points: Annotated[float | None, typer.Option("--points", metavar="N", help="What counts from now on.")] = None,
+    criterion: Annotated[
+        str | None, typer.Option("--criterion", metavar="CRITERION", help="Points of this criterion alone.")
+    ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Let the automatic points count again.")] = False,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the student reads it.")] = "",
     ungraded: Annotated[
         bool, typer.Option("--ungraded", help="Give points for a stage that was never graded.")
     ] = False,
+    policy: PolicyFile = None,
 ) -> None:
     """Give points by hand, with a reason.
 
-    They count instead of the automatic ones, and a regrade leaves them alone. Exports show the reason beside them.
+    They count instead of the automatic ones, and a regrade leaves them alone. With --criterion they are of that
+    criterion, and lateness counts as for any other. Exports and the student's page show the reason.
     """
+    from grader.gradebook.class_run import RunOptions, policy_of
+    from grader.gradebook.marks import update_marks
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
+    from grader.progress.workspace import open_workspace
 
     if clear == (points is not None):
         raise UsageError("expected either --points N or --clear", "--clear lets the automatic points count again.")
     if points is not None and not 0 <= points <= MOST_POINTS:
         raise UsageError(f"--points {points:g} is out of range", f"Expected 0 to {MOST_POINTS:g}.")
     if points is not None and not reason.strip():
-        raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the history keeps it.")
-    stage_id = _stage_id(stage)
+        raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the student reads it.")
+    course = open_workspace(Path.cwd()).course
+    target = course.find(stage)
+    row = target.asked(criterion).id if criterion is not None else ""
+    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book, book.changing():
-        _expect_student(book, student, out)
+        now = datetime.now(UTC)
+        expect_student(book, student, out)
         if points is None:
-            if not book.drop_override(student, stage_id):
-                raise UsageError(f"{student} has no points by hand for {stage_id}", "There is nothing to clear.")
+            if not book.drop_override(student, target.id, row):
+                what = f"{student} has no points by hand for {row or target.id}"
+                raise UsageError(what, "There is nothing to clear.")
         else:
-            if not ungraded:
-                _expect_result(book, student, stage_id)
-            book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
-        found = (mark.out_of for mark in book.marks() if (mark.student, mark.stage) == (student, stage_id))
-        most = next(found, None)
+            if not ungraded or row:
+                _expect_result(book, student, target.id, row)
+            book.keep_override(Override(student, target.id, points, reason.strip(), user(), now, row))
+        book.decide_by(rules.passes(course.stages))
+        if row:
+            update_marks(book, rules, student, reason.strip() or "points given by hand are taken back", now)
+        mark = next((each for each in book.marks() if (each.student, each.stage) == (student, target.id)), None)
+    whose = f"{student} {target.id}" + (f" {row}" if row else "")
+    total = f"; {mark.points:g} of {mark.out_of:g} in all" if row and mark is not None else ""
     if points is None:
-        _say(f"{student} {stage_id}: the automatic points count again.")
+        _say(f"{whose}: the automatic points count again{total}.")
         return
+    most = mark.out_of if mark is not None and not row else None
     more = f", more than the stage's {most:g}" if most is not None and points > most else ""
-    _say(f"{student} {stage_id}: {points:g} points{more}.")
+    _say(f"{whose}: {points:g} points{more}{total}.")
 
 
 def export(
@@ -161,12 +179,19 @@ def history(
     stage_id = None if stage is None else _stage_id(stage)
     with Gradebook.open(out) as book:
         if student is not None:
-            _expect_student(book, student, out)
+            expect_student(book, student, out)
         changes = [
             each for each in book.history() if student in (None, each.student) and stage_id in (None, each.stage)
         ]
     for each in changes:
-        write(look().clean(f"{each.at}  {each.student} {each.stage}  {each.what}: {_told(each)}  ({each.why})"))
+        write(look().clean(told_of(each)))
+
+
+def told_of(change: Change) -> str:
+    """Return a line of the history in words."""
+    whose = f"{change.student} {change.stage}".strip() or f"line {change.number}"
+    said, why = _told(change), change.why
+    return f"{change.at}  {whose}  {change.what}: {said}" + (f"  ({why})" if why and why != said else "")
 
 
 def _told(change: Change) -> str:
@@ -179,10 +204,13 @@ def _told(change: Change) -> str:
             return "nothing to grade"
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
         return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
+    if change.what in ("rename", "merge", "answer", "forgotten"):
+        return change.why or "erased"
     if change.what == "waits":
         return f"for {', '.join((change.after or {}).get('for') or ())}"
+    of = next((each["criterion"] for each in (change.after, change.before) if each and each.get("criterion")), "")
     points = ["none" if document is None else f"{document['points']:g}" for document in (change.before, change.after)]
-    return " → ".join(points)
+    return " ".join(filter(None, [of, " → ".join(points)]))
 
 
 def _stage_id(name: str) -> str:
@@ -191,26 +219,37 @@ def _stage_id(name: str) -> str:
     return open_workspace(Path.cwd()).course.find(name).id
 
 
-def _expect_student(book: Gradebook, student: str, out: Path) -> None:
-    known = list(dict.fromkeys(attempt.student for attempt in book.attempts()))
+def expect_student(book: Gradebook, student: str, out: Path) -> None:
+    """Raise UsageError for a name that the gradebook does not have."""
+    known = book.students()
     if student not in known:
         hint = f"The gradebook has {len(known)} students; `grader class export --out {out}` lists them."
         raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
 
 
-def _expect_result(book: Gradebook, student: str, stage: str) -> None:
+def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) -> None:
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
-    if not any(attempt.result is not None for attempt in mine):
+    results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
+    if (
+        criterion
+        and results
+        and not any(row["id"] == criterion for each in results for row in each.verdict["criteria"])
+    ):
+        what = f"{student} has no verdict on the criteria of {stage}"
+        raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
+    if not results:
+        more = "Give points of the whole stage with --ungraded." if criterion else "add --ungraded."
         if waits := [each for each in book.waiting().values() if (each.student, each.stage) == (student, stage)]:
             named = " and ".join(waits[-1].verdict["waits_for"])
             message = f"{student} has no mark for {stage} yet: it waits for {named}"
-            raise UsageError(message, "Add --ungraded to give points now.")
+            raise UsageError(message, more if criterion else "Add --ungraded to give points now.")
         found = "the grader has failed so far" if mine else "nothing of theirs was ever graded"
-        hint = "Mind the stage. If the points are meant all the same, add --ungraded."
+        hint = f"Mind the stage. If the points are meant all the same, {more}"
         raise UsageError(f"{student} has no result for {stage}: {found}", hint)
 
 
-def _user() -> str:
+def user() -> str:
+    """Return who types the command."""
     import getpass
 
     try:
