@@ -167,6 +167,10 @@ class Gradebook:
             self._run("INSERT INTO passes VALUES (?, ?)", (stage, value))
         self.decide_by(passes)
 
+    def passes_kept(self) -> bool:
+        """Say whether it is kept by which tests results are decided."""
+        return bool(self._run("SELECT 1 FROM passes LIMIT 1"))
+
     def passes_of(self, stage: str) -> Passes:
         """Return by which tests results of a stage are decided."""
         if self._passes is None:

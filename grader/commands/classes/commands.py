@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, intake, marks, requests, students
+from grader.commands.classes import grading, importing, intake, marks, requests, students
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -28,3 +28,4 @@ for _command in (
     students.forget,
 ):
     app.command()(_command)
+app.command("import")(importing.take_in_verdicts)

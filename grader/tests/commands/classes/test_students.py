@@ -1,4 +1,4 @@
-"""`grader class show`, `override --criterion`, `rename`, `merge`, `forget` and `regrade-requests`, as they are typed."""
+"""`grader class show`, `override --criterion`, `rename`, `merge`, `forget` and `regrade-requests`."""
 
 from __future__ import annotations
 
