@@ -16,7 +16,7 @@ import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError, installs
 from grader.gradebook.figures import MANY, Document, Figures, Sheet
 from grader.gradebook.marks import Entry
+from grader.gradebook.records import Mixture
 from grader.gradebook.store import FILE
 from grader.report.escape import breakable, commands
 from grader.report.feedback import HELD_BACK, TESTS, lower
@@ -60,13 +61,22 @@ MOST_FAILURES = 3  # of a row
 class Pages:
     """The pages of one report. Raises UsageError without Jinja2.
 
-    feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow.
+    feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow. mixed
+    are the stages whose marks are of several versions. Where they are anonymous, numbers stand for names.
     """
 
-    def __init__(self, course: Course, feedback: Feedback, now: datetime) -> None:
+    def __init__(
+        self,
+        course: Course,
+        feedback: Feedback,
+        now: datetime,
+        anonymous: bool = False,
+        mixed: tuple[Mixture, ...] = (),
+    ) -> None:
         self._levels = {stage.id: lower(stage.feedback, feedback) for stage in course.stages}
         self._order = {stage.id: place for place, stage in enumerate(course.stages)}
         self._feedback = feedback
+        self.anonymous, self._mixed = anonymous, mixed
         self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
         self._templates = _environment()
 
@@ -78,6 +88,9 @@ class Pages:
             mistakes=figures.commonest(SHOWN_MISTAKES),
             hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),
+            zeros=figures.nothing_earned(SHOWN_MISTAKES),
+            anonymous=self.anonymous,
+            mixed=self._mixed,
             many=MANY,
             **self._common,
         )
@@ -303,7 +316,9 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook
         (fresh / STUDENTS).mkdir()
-    for sheet in sheets:
+    for number, sheet in enumerate(sheets, 1):
+        if pages.anonymous:
+            sheet = nameless(sheet, number)
         name = f"{STUDENTS}/{page_name(sheet.student)}" if folder else ""
         if folder:
             (fresh / name).write_text(pages.student(sheet), encoding="utf-8", newline="\n")
@@ -315,6 +330,26 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     with index.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pages.overview(figures))
     return len(figures.lines)
+
+
+def nameless(sheet: Sheet, number: int) -> Sheet:
+    """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
+    name = f"student {number}"
+    mine = tuple(
+        replace(
+            each, student=name, identity="", label="", member=None, verdict=_without(each.verdict, each.student, name)
+        )
+        for each in sheet.entries
+    )
+    return Sheet(name, mine, sheet.tries)
+
+
+def _without(verdict: Document | None, student: str, name: str) -> Document | None:
+    """Return a verdict whose problem does not say whose it is."""
+    problem = (verdict or {}).get("problem")
+    if verdict is None or not problem:
+        return verdict
+    return {**verdict, "problem": {**problem, "message": str(problem["message"]).replace(student, name)}}
 
 
 @contextmanager

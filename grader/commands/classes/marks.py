@@ -271,6 +271,10 @@ def report(
     gradebook: Annotated[Path, typer.Argument(metavar="[GRADEBOOK]", help="The folder of the gradebook.")] = Path(),
     stage: Stages = None,
     policy: PolicyFile = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Numbers for names, and no code: for blind marking, and to show in class."),
+    ] = False,
 ) -> None:
     """Write the class's results as HTML pages (extra `class`).
 
@@ -289,10 +293,10 @@ def report(
     course = open_workspace(Path.cwd()).course
     wanted = frozenset(course.find(name).id for name in stage) if stage else None
     rules = policy_of(course, RunOptions(gradebook, policy))
-    pages = Pages(course, rules.feedback, datetime.now(rules.zone))
     expect_free(out)
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
+        pages = Pages(course, rules.feedback, datetime.now(rules.zone), anonymous, book.mixed())
         count = write_report(pages, sheets(book, wanted), out)
     students = f"{count} student{'' if count == 1 else 's'}"
     say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")
