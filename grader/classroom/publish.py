@@ -9,7 +9,7 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.client import HTTPException
@@ -18,13 +18,17 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from grader import __version__
+from grader.classroom.collecting import ABOUT, Found, submitted_in, table_of
 from grader.classroom.receipt import Receipt
-from grader.classroom.results import Result, expect_graded, read, ungraded
+from grader.classroom.results import Malformed, Result, document, expect_graded, read, ungraded
 from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
 from grader.course.stage import Stage
+from grader.criterion import Passes
 from grader.errors import GraderFault, UsageError
-from grader.report.escape import Cell, code_span, csv_text, markdown
+from grader.gradebook.marks import Entry
+from grader.gradebook.policy import Policy
+from grader.report.escape import code_span, markdown
 from grader.report.github import LIMIT
 from grader.report.terminal.layout import MARKS
 from grader.report.terminal.words import VALUES_RIGHT, lacking_words
@@ -33,10 +37,6 @@ TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not 
 SECONDS = 30.0
 MAX_DESCRIPTION = 140  # characters that GitHub takes
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-COLUMNS = (
-    "student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "criteria_robust",
-    "why",
-)  # fmt: skip
 AT_ONCE = 60  # statuses; with more GitHub wants time between them (80 in a minute)
 PAUSE = 0.8  # seconds
 NAMED = 5
@@ -61,6 +61,8 @@ def status(result: Result) -> Status:
         names = " and ".join(result.waits_for)
         told = f"Waits for {names}: hand in a module that passes there, too. No marks lost."
         return Status(context, "pending", _short(told))
+    if result.is_missing:
+        return Status(context, "failure", _short(f"Nothing to grade, no points: {result.why}"))
     if result.why:
         return Status(context, "error", _short(f"Not graded, no marks lost: {result.why}"))
     done = sum(row.status == "passed" for row in result.rows)
@@ -80,7 +82,8 @@ def summary(results: Sequence[Result], student: Student) -> str:
 
 def _stage(result: Result) -> list[str]:
     if result.why:
-        return [f"**{'Waits' if result.waits_for else 'Not graded'}**: {markdown(result.why)}."]
+        said = {"waits": "Waits", "missing": "Nothing to grade"}.get(result.outcome, "Not graded")
+        return [f"**{said}**: {markdown(result.why)}."]
     how = f"seed {result.seed} · isolation {result.isolation} · module {result.submission[:12]}"
     table = ["| | criterion | result | tests |", "| --- | --- | --- | --- |"]
     for row in result.rows:
@@ -178,16 +181,45 @@ class StudentResults:
 
 
 def gather(
-    folder: Path, students: Iterable[Student], stages: Sequence[Stage], tiers: Sequence[str], group: str
+    folder: Path, students: Iterable[Student], stages: Sequence[Stage], tiers: Sequence[str]
 ) -> tuple[StudentResults, ...]:
-    """Return the results of a class from the folders that its grading jobs left: verdict-STUDENT-STAGE-GROUP."""
+    """Return the results of a class from the folders that its grading jobs left: verdict-STUDENT-STAGE."""
     return tuple(
         StudentResults(
             student,
-            tuple(read(folder / f"verdict-{student.name}-{stage.id}-{group}", stage, tiers) for stage in stages),
+            tuple(
+                read(folder / f"verdict-{student.name}-{stage.id}", stage, tiers)
+                if student.revision
+                else Result(stage, why="nothing was handed in", is_missing=True)
+                for stage in stages
+            ),
         )
         for student in students
     )
+
+
+def in_gradebook(
+    graded: Iterable[StudentResults], folder: Path, policy: Policy, passes: Mapping[str, Passes], now: datetime
+) -> tuple[Entry, ...]:
+    """Return the marks of a class, as a gradebook has them; folder is where the grading jobs left what they found."""
+    found = [
+        Found(
+            each.student.name,
+            result,
+            submitted=_submitted(folder / f"verdict-{each.student.name}-{result.stage.id}", policy),
+            label=f"{each.student.repository}@{each.student.revision}" if each.student.revision else "",
+        )
+        for each in graded
+        for result in each.results
+    ]
+    return table_of(found, policy, passes, now)
+
+
+def _submitted(folder: Path, policy: Policy) -> datetime | None:
+    try:
+        return submitted_in(document(folder / ABOUT), policy.zone)
+    except Malformed:
+        return None
 
 
 def class_summary(graded: Sequence[StudentResults], limit: int = LIMIT) -> str:
@@ -207,23 +239,6 @@ def class_summary(graded: Sequence[StudentResults], limit: int = LIMIT) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def results_csv(graded: Iterable[StudentResults]) -> str:
-    """Return a line for each student and stage; what was not graded has no counts."""
-    return csv_text([COLUMNS, *_lines(graded)])
-
-
-def _lines(graded: Iterable[StudentResults]) -> Iterator[tuple[Cell, ...]]:
-    for each in graded:
-        who = (each.student.name, each.student.repository, each.student.revision)
-        for result in each.results:
-            done: tuple[Cell, ...] = (
-                (None, None, None, None)
-                if result.why
-                else (result.passed, _passing(result), len(result.rows), sum(row.robust for row in result.rows))
-            )
-            yield (*who, result.stage.id, not result.why, *done, result.why)
-
-
 def post_all(
     graded: Sequence[StudentResults], server: str, token: str, sleep: Callable[[float], None] = time.sleep
 ) -> None:
@@ -234,6 +249,8 @@ def post_all(
     for place, each in enumerate(graded):
         if place and count > AT_ONCE:
             sleep(PAUSE * len(each.results))
+        if not each.student.revision:  # there is no commit that a status could stand beside
+            continue
         try:
             post([status(result) for result in each.results], each.student, server, token)
         except GraderFault as fault:

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 from grader.course.provenance import VERSION
 from grader.course.stage import FEEDBACK, Stage
@@ -61,7 +61,8 @@ class Row:
 class Result:
     """How one stage was graded. Where why is not empty it was not, and gives no marks, not even none.
 
-    waits_for holds the earlier stages that it waits for, where that is why.
+    waits_for holds the earlier stages that it waits for, where that is why. is_missing says that there is nothing to
+    grade in what was handed in, which is a result: no points.
     """
 
     stage: Stage
@@ -76,6 +77,15 @@ class Result:
     numpy: str | None = None
     uses: tuple[Use, ...] = ()
     waits_for: tuple[str, ...] = ()
+    is_missing: bool = False
+    course: str = ""
+
+    @property
+    def outcome(self) -> Literal["graded", "missing", "waits", "fault"]:
+        """What a gradebook calls it."""
+        if self.is_missing:
+            return "missing"
+        return "waits" if self.waits_for else "fault" if self.why else "graded"
 
 
 class Malformed(Exception):
@@ -88,14 +98,14 @@ def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
     Whatever is wrong with the file is told as why: it costs the student nothing.
     """
     try:
-        return _result(_document(folder / FILE), stage, tiers)
+        return checked(document(folder / FILE), stage, tiers)
     except Malformed as malformed:
         return Result(stage, why=f"the grading job left no verdict that can be read: {malformed}")
 
 
 def ungraded(results: Sequence[Result]) -> list[str]:
-    """Return the stages that were not graded, each with why; what waits for an earlier one is none of them."""
-    return [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
+    """Return the stages that were not graded, each with why; what waits, and where nothing was handed in, is none."""
+    return [f"{result.stage.id}: {result.why}" for result in results if result.outcome == "fault"]
 
 
 def expect_graded(results: Sequence[Result]) -> None:
@@ -104,21 +114,23 @@ def expect_graded(results: Sequence[Result]) -> None:
         raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
 
 
-def _document(path: Path) -> dict[str, Any]:
+def document(path: Path) -> dict[str, Any]:
+    """Return the object of a JSON file; raises Malformed."""
+    name = path.name
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            raise Malformed(f"{FILE} is not a regular file of at most {MAX_BYTES >> 20} MB")
+            raise Malformed(f"{name} is not a regular file of at most {MAX_BYTES >> 20} MB")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise Malformed(f"{FILE} cannot be read ({error.strerror})") from error
+        raise Malformed(f"{name} cannot be read ({error.strerror})") from error
     try:
         values = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{FILE} is not JSON") from error
+        raise Malformed(f"{name} is not JSON") from error
     if not isinstance(values, dict):
-        raise Malformed(f"{FILE} is not a JSON object")
+        raise Malformed(f"{name} is not a JSON object")
     return values
 
 
@@ -126,8 +138,8 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Result:
-    """Return what a verdict says; what it says of itself as a whole has to follow from its rows.
+def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Result:
+    """Return what a verdict says, or raise Malformed; what it says of itself as a whole has to follow from its rows.
 
     In one of an earlier grader more rows may pass now than it says.
     """
@@ -143,7 +155,7 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     if problem is not None and problem.get("kind") == "waits":
         return _waiting(values, stage)
     if problem is not None and values.get("criteria") == []:
-        return Result(stage, why="the module cannot be accepted from this revision")
+        return Result(stage, why="there is no module that can be accepted", is_missing=True)
     rows = _rows(values.get("criteria"), stage)
     if any(row.status == "grader_fault" for row in rows):
         return Result(stage, why="the grader failed, which is not the student's fault")
@@ -162,7 +174,9 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     how = str(isolation), str(digest), str(values["feedback"])
     uses = uses_in(values.get("uses", []))
     _expect(uses is not None and all(use.stage in {each.id for each in stage.builds_on} for use in uses), "uses")
-    return Result(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
+    course = values.get("course")
+    found = Result(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
+    return replace(found, course=course) if isinstance(course, str) and VERSION.fullmatch(course) else found
 
 
 def _waiting(values: dict[str, Any], stage: Stage) -> Result:

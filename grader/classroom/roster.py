@@ -3,7 +3,8 @@
 The list is a CSV file with the columns `student`, `repository` and `revision`, or the same in JSON, as an event brings
 it; further columns, as a class.csv has them, are left alone. Students choose the names of repositories, and perhaps
 their own: what does not have the expected form is refused, and a student's name is made of small letters, digits, `-`
-and `_` before anything sees it. Two that become one are refused.
+and `_` before anything sees it; of one without any of these, the repository's serves. Two that become one are refused.
+One repository may be of several students, as a team's is. Where there is no revision, nothing was handed in.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from typing import Any
 
 from grader.classroom.pull import expect_repository, expect_revision
 from grader.errors import UsageError
+from grader.gradebook.roster import read_sheet
 from grader.report.escape import one_line
 
 COLUMNS = ("student", "repository", "revision")
 MAX_BYTES = 1 << 20
 MAX_JOBS = 256  # that GitHub makes of one matrix
+BATCH = 20  # students of a job
+MOST_STUDENTS = 800  # whose list still fits into a variable of the environment
 MAX_NAME = 60
 SHOWN = 8
 _FORM = 'Expected [{"student": "ada", "repository": "OWNER/NAME", "revision": "<40 digits>"}, …].'
@@ -84,12 +88,35 @@ def one(repository: str, revision: str) -> tuple[Student, ...]:
     return (_student(["", repository, revision]),)
 
 
-def expect_room(students: Sequence[Student], stages: Sequence[str]) -> None:
-    """Raise UsageError where a run cannot have a job for each student and stage."""
-    jobs = len(students) * len(stages)
-    if jobs > MAX_JOBS:
-        what = f"{len(students)} students with {len(stages)} stages are {jobs} jobs"
-        raise UsageError(what, f"GitHub takes {MAX_JOBS} in a run: grade fewer students, or fewer stages, at once.")
+def batches(students: Sequence[Student], size: int = BATCH) -> tuple[tuple[Student, ...], ...]:
+    """Return the students of each job, of those that handed in something; UsageError for more than a run has room for.
+
+    >>> [len(each) for each in batches([Student(str(at), "class/x", "f") for at in range(45)])]
+    [20, 20, 5]
+    """
+    if len(students) > MOST_STUDENTS:
+        what = f"{len(students)} students are too many for one run"
+        raise UsageError(what, f"Start a run for each part of the class, of at most {MOST_STUDENTS}.")
+    given = [each for each in students if each.revision]
+    found = tuple(tuple(given[at : at + size]) for at in range(0, len(given), size))
+    if len(found) > MAX_JOBS:
+        raise UsageError(
+            f"{len(found)} jobs are too many", f"GitHub takes {MAX_JOBS} in a run: give each more students."
+        )
+    return found
+
+
+def unknown(students: Sequence[Student], stages: Sequence[str], results: Path) -> tuple[Student, ...]:
+    """Return the students of whose commit an earlier results.csv has no verdict on one of the stages."""
+    known: set[tuple[str, str, str]] = set()
+    for line in read_sheet(results, "Expected the results.csv of an earlier run.").lines:
+        if line.cells.get("outcome") in ("graded", "missing"):
+            known.add((line.cells.get("student", ""), line.cells.get("stage", ""), line.cells.get("file", "")))
+    return tuple(
+        each
+        for each in students
+        if not all((each.name, stage, f"{each.repository}@{each.revision}") in known for stage in stages)
+    )
 
 
 def document(students: Sequence[Student]) -> str:
@@ -150,16 +177,16 @@ def _student(cells: Sequence[str]) -> Student:
     expect_repository(repository)
     if repository.startswith("-"):
         raise UsageError(f"{repository!r} is not a repository", "An owner's name does not begin with -.")
-    expect_revision(revision)
-    if not (name := slug(given or repository)):
+    if revision:
+        expect_revision(revision)
+    if not (name := slug(given) or slug(repository)):
         raise UsageError(f"{given!r} has no letter or digit of ASCII", "Give a name such as a user name.")
     return Student(name, repository, revision)
 
 
 def _twice(found: Sequence[tuple[str, Student]]) -> Iterator[str]:
-    """Yield what is wrong with students that another line names already, by name or by repository."""
+    """Yield what is wrong with students that another line names already."""
     seen: dict[str, str] = {}
     for place, student in found:
-        for kind, key in (("student", student.name), ("repository", student.repository.lower())):
-            if (first := seen.setdefault(f"{kind} {key}", place)) != place:
-                yield f"{place}: the {kind} {key!r} is in {first} already. Each is graded once."
+        if (first := seen.setdefault(student.name, place)) != place:
+            yield f"{place}: the student {student.name!r} is in {first} already. Each is graded once."

@@ -1,9 +1,10 @@
-"""`grader ci roster`, `pull` and `publish`: what the jobs before and after a grading job do, on GitHub's runners."""
+"""`grader ci roster`, `pull`, `grade` and `publish`: what each job does on GitHub's runners."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.atomic import write_atomically
-from grader.errors import GraderFault, UsageError
+from grader.commands.classes.options import PolicyFile
+from grader.commands.options import FeedbackLevel, Lend
+from grader.errors import GraderError, GraderFault, UsageError
 
 if TYPE_CHECKING:
     from grader.classroom.publish import StudentResults
@@ -23,10 +26,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 MAX_STAGES = 50
-Repository = Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The student's repository.")]
-Revision = Annotated[str, typer.Argument(metavar="REVISION", help="The full name of a commit.")]
 Verdicts = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Holds verdict-STAGE; of a class, verdict-STUDENT-STAGE-GROUP.")
+    Path, typer.Argument(metavar="DIR", help="Holds verdict-STAGE; of a class, verdict-STUDENT-STAGE.")
 ]
 Least = Annotated[
     str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
@@ -41,6 +42,8 @@ Receipts = Annotated[
 SigningKey = Annotated[
     Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
 ]
+Students = Annotated[str, typer.Option("--students", metavar="JSON", help="A class, as `grader ci roster` prints it.")]
+Batch = Annotated[int, typer.Option("--batch", metavar="N", min=1, max=100, help="Students of a job.")]
 Stages = Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')]
 
 
@@ -55,10 +58,15 @@ def roster(
     ] = "",
     repository: Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="One student's.")] = "",
     revision: Annotated[str, typer.Option("--revision", metavar="REVISION", help="The full name of a commit.")] = "",
+    batch: Batch = 20,
+    known: Annotated[
+        str, typer.Option("--known", metavar="CSV", help="results.csv of earlier runs: what has a verdict is left out.")
+    ] = "",
 ) -> None:
     """Check who is graded, and print it as outputs of a step.
 
-    These are students (JSON) and group (a short digest).
+    These are students (JSON), batches (the numbers of the jobs that grade, in JSON) and group (a short digest). A
+    student without a revision has handed in nothing, and needs no job.
 
     Give one of --file, --students, and --repository with --revision; an empty one counts as not given. Names are made
     of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
@@ -77,31 +85,108 @@ def roster(
     else:
         found = reading.read_json(students) if students else reading.one(repository, revision)
     names = [stage.id for _, stage in _stages(stages)]
-    reading.expect_room(found, names)
-    write(f"students={reading.document(found)}\ngroup={reading.group(found, names)}")
-    say(f"{len(found)} to grade: {', '.join(each.name for each in found[:10])}{', …' if len(found) > 10 else ''}")
+    left = reading.unknown(found, names, Path(known)) if known else found
+    jobs = [*range(1, len(reading.batches(left, batch)) + 1)]
+    write(f"students={reading.document(left)}\nbatches={json.dumps(jobs)}\ngroup={reading.group(left, names)}")
+    say(f"{len(left)} to grade: {', '.join(each.name for each in left[:10])}{', …' if len(left) > 10 else ''}")
+    if len(left) < len(found):
+        say(f"{len(found) - len(left)} have a verdict on the same commit already.")
 
 
 @app.command()
 def pull(
-    repository: Repository,
-    revision: Revision,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bare repository to create.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The bare repository to create; of a class, their folder.")
+    ],
+    repository: Annotated[str, typer.Argument(metavar="[OWNER/NAME]", help="The student's repository.")] = "",
+    revision: Annotated[str, typer.Argument(metavar="[REVISION]", help="The full name of a commit.")] = "",
+    students: Students = "",
     server: Annotated[
         str, typer.Option("--server", envvar="GITHUB_SERVER_URL", metavar="URL", help="The address of the git server.")
     ] = "https://github.com",
 ) -> None:
-    """Fetch one commit as data: nothing of it runs.
+    """Fetch one commit, or those of a class, as data: nothing of it runs.
 
-    Nothing is checked out either.
+    Nothing is checked out either. Of a class, a commit that cannot be fetched is told and costs the others nothing.
 
-    PULL_TOKEN in the environment, if set, needs to read the repository's contents and nothing else.
+    PULL_TOKEN in the environment, if set, needs to read the repositories' contents and nothing else.
     """
     from grader.classroom import pull as pulling
+    from grader.classroom import roster
     from grader.report.terminal.screen import say
 
-    pulling.pull(pulling.wanted(server, repository, revision), folder, _secret(pulling.TOKEN))
-    say(f"{repository}@{revision[:12]} is in {folder}.", f"Grade it with --submission {folder}@{revision}.")
+    _expect_one_or_class(students, repository, revision)
+    token = _secret(pulling.TOKEN)
+    if not students:
+        pulling.pull(pulling.wanted(server, repository, revision), folder, token)
+        say(f"{repository}@{revision[:12]} is in {folder}.", f"Grade it with --submission {folder}@{revision}.")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    whose = [each for each in roster.read_json(students) if each.revision]
+    failed = 0
+    for each in whose:
+        what = pulling.wanted(server, each.repository, each.revision)
+        try:
+            pulling.pull(what, folder / f"{each.name}.git", token)
+        except GraderFault as fault:
+            failed += 1
+            say(f"{each.name}: {fault.message}", fault.hint)
+    say(f"Fetched {len(whose) - failed} of {len(whose)} commits.")
+
+
+@app.command()
+def grade(
+    submissions: Annotated[Path, typer.Argument(metavar="DIR", help="Holds what `grader ci pull` fetched of a class.")],
+    folder: Annotated[Path, typer.Argument(metavar="VERDICTS", help="Takes verdict-STUDENT-STAGE of each.")],
+    stages: Stages,
+    students: Students,
+    number: Annotated[int, typer.Option("--number", metavar="K", min=1, help="Which batch of the class.")] = 1,
+    batch: Batch = 20,
+    least: Least = "bubblewrap",
+    feedback: FeedbackLevel = "full",
+    lend: Lend = "passed",
+) -> None:
+    """Grade one batch of a class, each student and stage as `grader check --submission` does.
+
+    Exit code 4 if the grader failed for some; all others are graded.
+    """
+    from grader.classroom import roster
+    from grader.classroom.batch import grade_one
+    from grader.report.terminal.screen import say
+
+    found = roster.batches(roster.read_json(students), batch)
+    if number > len(found):
+        raise UsageError(f"there is no batch {number}", f"Expected 1 to {len(found)}.")
+    failed = []
+    for each in found[number - 1]:
+        repository = submissions / f"{each.name}.git"
+        if not repository.is_dir():
+            say(f"{each.name}: the commit was not fetched.")
+            continue
+        for _, stage in _stages(stages):
+            target = folder / f"verdict-{each.name}-{stage.id}"
+            if not grade_one(each, stage, repository, target, _check(least, feedback, lend)):
+                failed.append(f"{each.name} {stage.id}")
+    if failed:
+        raise GraderFault(f"not graded: {', '.join(failed)}", "The lines above say why.")
+
+
+def _check(least: str, feedback: str, lend: str) -> Callable[[str, Path, str], int]:
+    """Return what grades one submission as the command `check` does, and returns its exit code."""
+    from grader.commands.checking import check
+    from grader.report.terminal.screen import complain
+
+    def run(stage: str, submission: Path, formats: str) -> int:
+        try:
+            check(stage, submission=submission, formats=formats, require_isolation=least, feedback=feedback, lend=lend)
+        except typer.Exit as ended:
+            return ended.exit_code
+        except GraderError as error:
+            complain(error)
+            return error.exit_code
+        return 0
+
+    return run
 
 
 @app.command()
@@ -110,13 +195,12 @@ def publish(
     stages: Stages,
     repository: Annotated[str, typer.Argument(metavar="[OWNER/NAME]", help="The student's repository.")] = "",
     revision: Annotated[str, typer.Argument(metavar="[REVISION]", help="The full name of a commit.")] = "",
-    students: Annotated[
-        str, typer.Option("--students", metavar="JSON", help="A class, as `grader ci roster` prints it.")
-    ] = "",
+    students: Students = "",
     least: Least = "bubblewrap",
     results: Results = None,
     receipts: Receipts = None,
     signing_key: SigningKey = None,
+    policy: PolicyFile = None,
 ) -> None:
     """Write the job's summary, and a status for each stage.
 
@@ -124,28 +208,27 @@ def publish(
 
     With --students those of a whole class. Verdicts come from untrusted jobs, so all names are taken from the course
     and the roster. PUBLISH_TOKEN in the environment, if set, needs the right to write commit statuses and no other.
-    What waits for an earlier stage is pending. Exit code 4 if a stage was not graded.
+    What waits for an earlier stage is pending. --results is what `grader class export` writes, under class.toml. Exit
+    code 4 if a stage was not graded.
     """
     from grader.classroom import publish as publishing
     from grader.classroom import roster
     from grader.classroom.results import read
 
-    if bool(students) == bool(repository or revision):
-        raise UsageError("publish needs OWNER/NAME and REVISION, or --students, and not both", "Name whose work it is.")
+    _expect_one_or_class(students, repository, revision)
     if (receipts is None) != (signing_key is None):
         raise UsageError("--receipts and --signing-key need each other", "`grader keys new DIR` makes keys.")
     whose = roster.read_json(students) if students else roster.one(repository, revision)
     tiers, asked = _at_least(least), [stage for _, stage in _stages(stages)]
     if students:
-        group = roster.group(whose, [stage.id for stage in asked])
-        found = publishing.gather(folder, whose, asked, tiers, group)
+        found = publishing.gather(folder, whose, asked, tiers)
     else:
         alone = tuple(read(folder / f"verdict-{stage.id}", stage, tiers) for stage in asked)
         found = (publishing.StudentResults(whose[0], alone),)
     if receipts is not None and signing_key is not None:
         _sign(found, receipts, signing_key, by_student=bool(students))
     if results is not None:
-        _put(results, publishing.results_csv(found))
+        _put(results, _results(found, folder, policy))
     _tell(found)
     publishing.expect_all_graded(found)
 
@@ -165,6 +248,23 @@ def _sign(found: tuple[StudentResults, ...], folder: Path, key_file: Path, by_st
         for result in (result for result in each.results if not result.why):
             text = signed(receipt(result, each.student, course, now), key)
             _put(place / f"{result.stage.id}.receipt.json", text)
+
+
+def _results(found: tuple[StudentResults, ...], folder: Path, policy: Path | None) -> str:
+    """Return the table of a class, as its gradebook would have it."""
+    from grader.classroom.publish import in_gradebook
+    from grader.gradebook.class_run import RunOptions, policy_of
+    from grader.gradebook.exports import as_csv
+    from grader.progress.workspace import open_workspace
+
+    course = open_workspace(Path.cwd()).course
+    rules = policy_of(course, RunOptions(Path(), policy))
+    return as_csv(in_gradebook(found, folder, rules, rules.passes(course.stages), datetime.now(UTC)))
+
+
+def _expect_one_or_class(students: str, repository: str, revision: str) -> None:
+    if bool(students) == bool(repository or revision):
+        raise UsageError("this needs OWNER/NAME and REVISION, or --students, and not both", "Name whose work it is.")
 
 
 def _put(path: Path, text: str) -> None:

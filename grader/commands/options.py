@@ -11,6 +11,7 @@ import typer
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
+from grader.report.formats import CHECKS
 
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
@@ -67,8 +68,6 @@ def known_tier(name: str) -> str:
 
 
 def _format_names(incomplete: str) -> list[str]:
-    from grader.report.formats import CHECKS
-
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in CHECKS if name.startswith(last)]
 
@@ -145,7 +144,7 @@ Formats = Annotated[
     typer.Option(
         "--format",
         metavar="NAME[=FILE],...",
-        help="Write reports: json, junit, github, gradescope, autograding, classroom50, problems.",
+        help=f"Write reports: {', '.join(CHECKS.own)}.",
         autocompletion=_format_names,
     ),
 ]

@@ -201,7 +201,7 @@ def opened(
     with ExitStack() as stack:
         if not create:
             Gradebook.open(options.folder).__exit__()  # says that there is none before a lock is made
-        stack.enter_context(_locked(options.folder))
+        stack.enter_context(locked(options.folder))
         book = stack.enter_context(Gradebook.open(options.folder, create))
         book.decide_by(policy.passes(course.stages))
         yield book, RunContext(course, policy, tier, Seeds.drawn(), provenance_of(course))
@@ -225,7 +225,8 @@ def stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other runs, and whoever changes names, out of a gradebook as long as the block lasts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,28 +1,34 @@
-"""The formats of `grader class export`, CSV to Parquet, and their registry, which installed packages add to."""
+"""The formats of `grader class export`, CSV to Parquet; report/formats.py has their registry."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC
 from typing import Any, Literal
 
 from grader.errors import UsageError, installs
 from grader.gradebook.marks import Entry
 from grader.report.document import dumps
 from grader.report.escape import Cell, csv_text
-from grader.report.formats import Format, Formats
+from grader.report.formats import Format
 from grader.report.junit import TestCase, TestSuite, document
 from grader.report.terminal.words import count
 
-SCHEMA = 2  # of marks.schema.json
+SCHEMA = 3  # of marks.schema.json
 PERSON = ("name", "login", "email", "section", "team")
 MEMBER = (*PERSON, "canvas_id", "sis_id", "sis_login", "moodle_id", "gradescope_id")
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
     "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust", *PERSON,
+    "file",
 )  # fmt: skip
 OF_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+OF_MOODLE: list[Cell] = [
+    "Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments",
+]  # fmt: skip
+SHOWN = 5  # students that a note names
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
@@ -58,6 +64,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason or entry.fault,
         "submitted": entry.submitted,
         **{each: getattr(entry.member, each, "") for each in PERSON},
+        "file": entry.label,
     }
 
 
@@ -86,6 +93,17 @@ def as_json(entries: Iterable[Entry]) -> str:
             "roster": known,
             "submitted": entry.submitted.isoformat() if entry.submitted else None,
             "override": {name: override[name] for name in ("points", "reason", "by", "at")} if given else None,
+            "corrections": [
+                {
+                    "criterion": each.criterion,
+                    "points": each.points,
+                    "reason": each.reason,
+                    "by": each.by,
+                    "at": each.at.isoformat(),
+                }
+                for each in entry.corrections
+            ],
+            "file": entry.label or None,
             "reason": entry.problem or entry.fault or None,
             "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
         }
@@ -93,11 +111,12 @@ def as_json(entries: Iterable[Entry]) -> str:
     return dumps({"schema": SCHEMA, "marks": [mark(entry) for entry in entries]})
 
 
-def as_canvas(entries: Sequence[Entry]) -> str:
+def as_canvas(entries: Sequence[Entry], assignments: Mapping[str, str] | None = None) -> str:
     """Return what Canvas imports: a line for each student, a column for each stage, the most points in the second line.
 
-    It has no place for anything but points: each further column would become an assignment. A mark that is not known
-    yet stays empty, which leaves Canvas' own as it is.
+    assignments holds the numbers of Canvas's assignments by stage: a column `s15 (4711)` is that assignment, and one
+    without a number is taken for a new one of that name. It has no place for anything but points: each further column
+    would become an assignment. A mark that is not known yet stays empty, which leaves Canvas' own as it is.
     """
     stages = sorted({entry.stage for entry in entries})
     cells = {(entry.student, entry.stage): entry for entry in entries}
@@ -105,7 +124,9 @@ def as_canvas(entries: Sequence[Entry]) -> str:
         _number(max((each.mark.out_of for each in entries if each.stage == stage and each.mark), default=None))
         for stage in stages
     ]
-    lines: list[list[Cell]] = [[*OF_CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
+    numbers = assignments or {}
+    heads = [f"{stage} ({numbers[stage]})" if stage in numbers else stage for stage in stages]
+    lines: list[list[Cell]] = [[*OF_CANVAS, *heads], ["    Points Possible", "", "", "", "", *most]]
     for student in dict.fromkeys(entry.student for entry in entries):
         mine = [cells.get((student, stage)) for stage in stages]
         lines.append(
@@ -126,29 +147,73 @@ def _canvas(entry: Entry) -> list[Cell]:
     return [name, number, member.sis_id, member.sis_login or member.login, member.section]
 
 
+def _unknown_to_canvas(entries: Sequence[Entry]) -> list[str]:
+    lost = [each.student for each in entries if not any(_canvas(each)[1:4])]
+    return _left_out(
+        lost, "Canvas finds", "number of Canvas or of the SIS, and no login", "export of Canvas's gradebook"
+    )
+
+
+def _left_out(students: Iterable[str], finds: str, lacking: str, source: str) -> list[str]:
+    """Return that a platform cannot find some students, and which file helps."""
+    lost = list(dict.fromkeys(students))
+    if not lost:
+        return []
+    named = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
+    return [f"{finds} no {named}: the roster has no {lacking}. Give the {source} with --roster to `class intake`."]
+
+
 def as_moodle(entries: Sequence[Entry]) -> str:
-    """Return Moodle's offline grading worksheet of one stage; UsageError for several."""
+    """Return Moodle's offline grading worksheet of one stage; UsageError for several.
+
+    By the rules of its importer (mod/assign/feedback/offline: importgradeslib.php, locallib.php): it wants the columns
+    Identifier, Grade and "Last modified (grade)"; keeps its own grade where that was changed a minute after that time
+    or later; passes over a grade above its maximum; and puts each comment, also an empty one, in the place of its own.
+    So who has no points yet has no line, each line has a comment, and no points are above the maximum.
+    """
     stages = sorted({entry.stage for entry in entries})
     if len(stages) > 1:
         what = f"a grading worksheet of Moodle is of one assignment, and the gradebook has {', '.join(stages)}"
         raise UsageError(what, "Name one of them with --stage.")
-    lines: list[list[Cell]] = [["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]]
+    lines: list[list[Cell]] = [OF_MOODLE]
     for entry in entries:
-        number = entry.member.moodle_id if entry.member else entry.identity
+        if entry.points is None:
+            continue
+        number = _participant(entry)
         identity = f"Participant {number}" if number else entry.student
-        most = _number(entry.mark.out_of if entry.mark else None)
+        most = entry.mark.out_of if entry.mark else None
+        points = entry.points if most is None else min(entry.points, most)
         name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
-        lines.append([identity, name, _number(entry.points), most, _comment(entry)])
+        when = max(filter(None, [entry.graded, entry.override.at if entry.override else None]), default=None)
+        changed = when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if when else ""
+        lines.append([identity, name, _number(points), _number(most), changed, _comment(entry)])
     return csv_text(lines)
 
 
+def _participant(entry: Entry) -> str:
+    return entry.member.moodle_id if entry.member else entry.identity
+
+
+def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
+    lost = [each.student for each in entries if not _participant(each)]
+    waiting = sum(each.points is None for each in entries)
+    told = _left_out(lost, "Moodle finds", "participant's number", "grading worksheet of the assignment")
+    return [
+        *told,
+        *([f"{count(waiting, 'student')} without points: no line, so Moodle keeps theirs."] if waiting else []),
+    ]
+
+
 def _comment(entry: Entry) -> str:
-    """Return what students read beside their points; lateness costs nothing of points that were given by hand."""
+    """Return what students read beside their points, never nothing; lateness costs nothing of points given by hand."""
     if entry.override is not None:
-        return f"given by hand: {entry.reason}"
+        most = entry.mark.out_of if entry.mark else entry.override.points
+        above = f"{_number(entry.override.points)} of {_number(most)} points; " if entry.override.points > most else ""
+        return f"given by hand: {above}{entry.reason}"
     days = entry.mark.late_days if entry.mark else 0
     late = f"{count(days, 'day')} late" if days else ""
-    return "; ".join(filter(None, [entry.reason, entry.reached, late]))
+    points = f"{_number(entry.points)} of {_number(entry.mark.out_of)} points" if entry.mark else ""
+    return "; ".join(filter(None, [entry.reason, entry.reached, late])) or points
 
 
 def _name(student: str, identity: str) -> str:
@@ -191,7 +256,7 @@ def _types(arrow: Any) -> dict[str, Any]:
         "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
         "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
         "isolation": text, "submission": text, "name": text, "login": text, "email": text,
-        "section": text, "team": text, "rows": arrow.map_(text, text),
+        "section": text, "team": text, "file": text, "rows": arrow.map_(text, text),
     }  # fmt: skip
 
 
@@ -238,11 +303,7 @@ def _text(entry: Entry) -> str:
 
 CSV = Format("csv", as_csv)
 JSON = Format("json", as_json)
-CANVAS = Format("canvas", as_canvas)
-MOODLE = Format("moodle", as_moodle)
+CANVAS = Format("canvas", as_canvas, notes=_unknown_to_canvas, has_assignments=True)
+MOODLE = Format("moodle", as_moodle, notes=_unknown_to_moodle)
 JUNIT = Format("junit", as_junit)
 PARQUET = Format("parquet", as_parquet)
-CLASSES = Formats(
-    "grader.class_formats",
-    {each.name: f"{__name__}:{each.name.upper()}" for each in (CSV, JSON, CANVAS, MOODLE, JUNIT, PARQUET)},
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -20,6 +20,8 @@ MANY = 3  # attempts without a full pass, from which somebody is stuck
 AGAIN = 2  # attempts from which a row that passed in none of them says so too
 MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up names
 MOST_TEXT = 400
+MOST_REASON = 160  # characters beside a student's name
+MOST_NAMED = 3  # rows there
 _LINE = re.compile(r",? \(?line \d+\)?")  # differs between students who made the same mistake
 _NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
 _REFUSAL = "refusal-"  # how the names of these mistakes begin
@@ -35,11 +37,15 @@ class Try:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first."""
+    """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first.
+
+    texts holds the modules that count, by stage.
+    """
 
     student: str
     entries: tuple[Entry, ...]
     tries: Mapping[str, tuple[Try, ...]]
+    texts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -52,12 +58,21 @@ class Sheet:
         return sum(each.passed for each in self.entries)
 
 
-def sheets(book: Gradebook, stages: frozenset[str] | None = None) -> Iterator[Sheet]:
-    """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these."""
-    for student, cells in groupby(entries(book), key=lambda entry: entry.student):
+def sheets(book: Gradebook, stages: frozenset[str] | None = None, student: str | None = None) -> Iterator[Sheet]:
+    """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these.
+
+    With student, that one alone.
+    """
+    for name, cells in groupby(entries(book, student), key=lambda entry: entry.student):
         mine = tuple(each for each in cells if stages is None or each.stage in stages)
         if mine:
-            yield Sheet(student, mine, _tries(book, student))
+            yield Sheet(name, mine, _tries(book, name), dict(_texts(book, mine)))
+
+
+def _texts(book: Gradebook, mine: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+    for each in mine:
+        if each.mark is not None and (text := book.source(each.mark.attempt)) is not None:
+            yield each.stage, text
 
 
 def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[Try, ...]]:
@@ -70,7 +85,7 @@ def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[Try, ...]]:
 
 @dataclass
 class RowFigures:
-    """One row of a stage: how many of the verdicts that count have it passed, robust, or not started."""
+    """One row of a stage: how many of those whose module ran pass it, are robust, or have not started it."""
 
     stage: str
     id: str
@@ -143,13 +158,24 @@ class Stuck:
 
 @dataclass(frozen=True)
 class Line:
-    """A student in the list of all."""
+    """A student in the list of all; reason says what lacks of a full pass."""
 
     student: str
     passed: int
     stages: int
     points: float
     page: str
+    reason: str = ""
+
+
+@dataclass
+class ZeroFigures:
+    """Why modules earn nothing: of one stage and one cause, and whose they are."""
+
+    stage: str
+    kind: str
+    cause: str
+    students: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -158,25 +184,31 @@ class Figures:
 
     stages: dict[str, StageFigures] = field(default_factory=dict)
     mistakes: dict[tuple[str, str, str], MistakeFigures] = field(default_factory=dict)
+    zeros: dict[tuple[str, str, str], ZeroFigures] = field(default_factory=dict)
     stuck: list[Stuck] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
 
     def add(self, sheet: Sheet, page: str = "") -> None:
         """Count a student; page is the name of the file with their feedback."""
-        self.lines.append(Line(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page))
+        reason = "; ".join(filter(None, (f"{each.stage}: {why}" for each in sheet.entries if (why := lacks(each)))))
+        line = Line(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
+        self.lines.append(line)
         for entry in sheet.entries:
+            if (zero := zero_of(entry)) is not None:
+                found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *zero))
+                found.students.append(sheet.student)
             stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
             tries = sheet.tries.get(entry.stage, ())
             _count(stage, entry, tries)
             self._name(entry.stage, tries)
-            if (found := stuck(entry, tries)) is not None:
-                self.stuck.append(found)
+            if (slow := stuck(entry, tries)) is not None:
+                self.stuck.append(slow)
 
     def _name(self, stage: str, tries: Sequence[Try]) -> None:
         """Count each mistake once that any of a student's verdicts on a stage names."""
         seen: set[tuple[str, str, str]] = set()
         causes = [
-            (row["id"], failure["cause"])
+            (str(failure["cause"].get("criterion") or row["id"]), failure["cause"])
             for each in tries
             for row in _rows(each.verdict)
             for failure in row.get("failures") or ()
@@ -192,6 +224,10 @@ class Figures:
             made = MistakeFigures(stage, row, text, str(told["fix"] or "")[:MOST_TEXT])
             self.mistakes.setdefault(key, made).students += 1
 
+    def nothing_earned(self, most: int) -> list[ZeroFigures]:
+        """Return why modules earn nothing, the reason of the most students first."""
+        return sorted(self.zeros.values(), key=lambda each: -len(each.students))[:most]
+
     def hardest(self, most: int) -> list[RowFigures]:
         """Return the rows that the smallest part passes, of those that anybody misses."""
         rows = [row for stage in self.stages.values() for row in stage.rows.values() if row.passed < row.of]
@@ -204,6 +240,47 @@ class Figures:
     def longest(self, most: int) -> list[Stuck]:
         """Return who is stuck, the most attempts first."""
         return sorted(self.stuck, key=lambda each: (-each.attempts, each.student))[:most]
+
+
+KINDS: Mapping[str, str] = {
+    "missing": "nothing handed in", "rejected": "cannot be accepted", "import": "imports what is not there",
+    "import-error": "cannot be loaded", "syntax": "Python cannot read it", "encoding": "Python cannot read it",
+    "forbidden": "uses what is forbidden",
+}  # fmt: skip
+
+
+def zero_of(entry: Entry) -> tuple[str, str] | None:
+    """Return the kind and the cause of a mark that nothing could be graded for; None where the module ran."""
+    problem = (entry.verdict or {}).get("problem") or {}
+    if entry.outcome in ("waits", "fault") or not (problem or entry.outcome in ("missing", "rejected")):
+        return None
+    kind = entry.outcome if entry.outcome != "graded" else str(problem.get("kind") or "")
+    message = entry.problem.replace(entry.student, "…")
+    if entry.outcome == "missing" and "expected" not in message and "another name" not in message:
+        message = ""
+    cause = _NUMBERS.sub("#", _LINE.sub("", message))[:MOST_REASON]
+    return KINDS.get(kind, "cannot be graded"), cause
+
+
+def lacks(entry: Entry) -> str:
+    """Return in a few words why an entry has no full pass; empty where it has."""
+    if entry.passed:
+        return ""
+    if entry.outcome == "waits":
+        return "waits for an earlier stage"
+    if entry.outcome == "fault":
+        return "the grader failed"
+    if (zero := zero_of(entry)) is not None:
+        return ": ".join(filter(None, zero))
+    rows = [row for row in _rows(entry.verdict or {}) if row["status"] != "passed"]
+    if rows and all(row["status"] == "not_started" for row in _rows(entry.verdict or {})):
+        return "not started"
+    failing = [row for row in rows if row["status"] not in ("not_started", "blocked")]
+    caused = (failure["cause"] for row in failing for failure in row.get("failures") or () if failure.get("cause"))
+    told = next((str(cause["text"]) for cause in caused), "")
+    named = ", ".join(row["id"] for row in (failing or rows)[:MOST_NAMED])
+    more = f" and {len(failing or rows) - MOST_NAMED} more" if len(failing or rows) > MOST_NAMED else ""
+    return (f"{named}{more}" + (f": {told}" if told else ""))[:MOST_REASON]
 
 
 def stuck(entry: Entry, tries: Sequence[Try]) -> Stuck | None:
@@ -221,7 +298,8 @@ def stuck(entry: Entry, tries: Sequence[Try]) -> Stuck | None:
 def _count(stage: StageFigures, entry: Entry, tries: Sequence[Try]) -> None:
     verdict = entry.verdict or {}
     stage.outcomes[entry.outcome] += 1
-    for row in _rows(verdict) if entry.outcome == "graded" else ():
+    ran = entry.outcome == "graded" and zero_of(entry) is None
+    for row in _rows(verdict) if ran else ():
         found = stage.rows.setdefault(row["id"], RowFigures(stage.id, row["id"], str(row.get("text") or row["id"])))
         found.of += 1
         found.passed += row["status"] == "passed"

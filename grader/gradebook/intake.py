@@ -175,7 +175,7 @@ def _timed(found: Taken, thing: SubmittedFile) -> Taken:
     clock: Clock = "commit"
     place, when = split(thing.path), None
     if snapshot is not None and snapshot.revision is not None and place is not None:
-        when = _committed(place[0], snapshot, snapshot.revision)
+        when = committed(place[0], snapshot, snapshot.revision)
     elif place is None:
         clock, when = "file", _written(thing.path, snapshot)
     if when is None:
@@ -183,7 +183,8 @@ def _timed(found: Taken, thing: SubmittedFile) -> Taken:
     return replace(found, attempt=replace(attempt, submitted=when, clock=clock), dated=clock)
 
 
-def _committed(repository: Path, snapshot: Snapshot, revision: str) -> datetime | None:
+def committed(repository: Path, snapshot: Snapshot, revision: str) -> datetime | None:
+    """Return the time of a commit; None where it says none."""
     try:
         with opened(repository, snapshot.label) as git:
             head = git.content(revision, "commit", MAX_BYTES, snapshot.label).partition(b"\n\n")[0]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.criterion import counts_in
 from grader.gradebook.policy import Policy, StagePolicy
@@ -20,11 +20,8 @@ from grader.report.escape import joined
 from grader.report.stored import row_passes
 from grader.report.terminal.words import reached_of
 
-if TYPE_CHECKING:
-    from grader.gradebook.store import Gradebook
-
-
 _NEVER = datetime.max.replace(tzinfo=UTC)
+_NOTHING: Mapping[str, Any] = {}
 DIGITS = 2  # of points
 MOST_ROWS = 3  # that are named in a reason
 
@@ -50,17 +47,34 @@ def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
     return row["tests_passed"] / row["tests_total"] if row["tests_total"] else 0.0
 
 
-def points(verdict: Mapping[str, Any], policy: StagePolicy) -> tuple[float, float]:
+Given = Mapping[str, float]  # points that a person gave, by criterion
+
+
+def worth(verdict: Mapping[str, Any], policy: StagePolicy, given: Given = _NOTHING) -> dict[str, tuple[float, float]]:
+    """Return by criterion the points that a verdict earns before lateness, and how many there are to be earned."""
+    weights = {row["id"]: policy.rows.get(row["id"], policy.row) for row in verdict["criteria"]}
+    whole = sum(weights.values())
+    scale = 1.0 if policy.points is None else policy.points / whole if whole else 0.0
+    return {
+        row["id"]: (given.get(row["id"], credit(row, policy) * most), most)
+        for row in verdict["criteria"]
+        for most in (weights[row["id"]] * scale,)
+    }
+
+
+def points(verdict: Mapping[str, Any], policy: StagePolicy, given: Given = _NOTHING) -> tuple[float, float]:
     """Return the points that a verdict earns before lateness, and how many there are to be earned."""
-    weights = [(policy.rows.get(row["id"], policy.row), credit(row, policy)) for row in verdict["criteria"]]
-    whole = sum(weight for weight, _ in weights)
-    out_of = whole if policy.points is None else policy.points
-    earned = sum(weight * part for weight, part in weights) / whole if whole else 0.0
-    return round(earned * out_of, DIGITS), round(out_of, DIGITS)
+    found = worth(verdict, policy, given).values()
+    out_of = sum(most for _, most in found) if policy.points is None else policy.points
+    return round(sum(earned for earned, _ in found), DIGITS), round(out_of, DIGITS)
 
 
-def marks(policy: Policy, counted: Iterable[tuple[Attempt, Result]]) -> tuple[Mark, ...]:
+def marks(
+    policy: Policy, counted: Iterable[tuple[Attempt, Result]], given: Mapping[str, Given] = _NOTHING
+) -> tuple[Mark, ...]:
     """Return the marks of one student; counted holds each attempt that has a result, in order.
+
+    given holds, by stage, the criteria of which a person gave the points: they count in every attempt.
 
     The budget of late days is used in the order of the deadlines, by the attempt that counts in each stage.
     """
@@ -73,15 +87,15 @@ def marks(policy: Policy, counted: Iterable[tuple[Attempt, Result]]) -> tuple[Ma
     for stage in sorted(by_stage, key=lambda stage: (policy.of(stage).deadline or _NEVER, stage)):
         handed_in = [each for each in by_stage[stage] if each[1].outcome != "missing"] or by_stage[stage]
         tries = handed_in[-1:] if policy.of(stage).attempts == "last" else handed_in
-        possible = [_mark(policy, *each, left) for each in reversed(tries)]
+        possible = [_mark(policy, *each, left, given.get(stage, _NOTHING)) for each in reversed(tries)]
         # The most points; among equals the fewest days of the budget, then the latest.
         found.append(max(possible, key=lambda mark: (mark.points, -mark.budget_days)))
         left -= found[-1].budget_days
     return tuple(sorted(found, key=lambda mark: mark.stage))
 
 
-def _mark(policy: Policy, attempt: Attempt, result: Result, left: int) -> Mark:
-    raw, out_of = points(result.verdict, policy.of(attempt.stage))
+def _mark(policy: Policy, attempt: Attempt, result: Result, left: int, given: Given) -> Mark:
+    raw, out_of = points(result.verdict, policy.of(attempt.stage), given)
     if result.outcome != "graded":
         raw = 0.0
     days = policy.late_days(attempt.student, attempt.stage, attempt.submitted)
@@ -96,7 +110,16 @@ def _mark(policy: Policy, attempt: Attempt, result: Result, left: int) -> Mark:
 
 def update_marks(book: Gradebook, policy: Policy, student: str, why: str, now: datetime) -> None:
     """Bring the automatic marks of one student up to date with the results that count."""
-    book.keep_marks(student, marks(policy, book.counting(student)), why, now)
+    book.keep_marks(student, marks(policy, book.counting(student), given(book.overrides(student))), why, now)
+
+
+def given(overrides: Iterable[Override]) -> dict[str, dict[str, float]]:
+    """Return by stage and criterion the points that a person gave to one student."""
+    found: dict[str, dict[str, float]] = {}
+    for each in overrides:
+        if each.criterion:
+            found.setdefault(each.stage, {})[each.criterion] = each.points
+    return found
 
 
 @dataclass(frozen=True)
@@ -119,17 +142,27 @@ class Difference:
         return self.before is None or round(self.after.points - self.before.points, 2) != 0
 
 
-def differences(book: Gradebook, policy: Policy, found: Mapping[tuple[str, str, str], int]) -> Iterator[Difference]:
-    """Yield what would change if these results counted; found is the number of a result by student, stage, digest."""
+def differences(
+    book: Gradebook, policy: Policy, found: Mapping[tuple[str, str, str], int], students: Iterable[str] | None = None
+) -> Iterator[Difference]:
+    """Yield what would change if these results counted; found is the number of a result by student, stage, digest.
+
+    With students, of theirs alone.
+    """
     before = {(mark.student, mark.stage): mark for mark in book.marks()}
-    overrides = {(each.student, each.stage): each.points for each in book.overrides()}
-    for student in dict.fromkeys(attempt.student for attempt in book.attempts()):
+    by_hand = book.overrides()
+    overrides = {(each.student, each.stage): each.points for each in by_hand if not each.criterion}
+    corrected: dict[str, list[Override]] = {}
+    for each in by_hand:
+        corrected.setdefault(each.student, []).append(each)
+    known_students = dict.fromkeys(attempt.student for attempt in book.attempts())
+    for student in known_students if students is None else students:
         old = book.counting(student)
         new = []
         for attempt, result in old:
             number = found.get((student, attempt.stage, attempt.digest))
             new.append((attempt, result) if number is None else (replace(attempt, result=number), book.result(number)))
-        for after in marks(policy, new):
+        for after in marks(policy, new, given(corrected.get(student, ()))):
             cell = student, after.stage
             known = before.get(cell)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
@@ -177,6 +210,7 @@ class Entry:
     attempts says how many there are. identity is the student's number on a learning platform, where one is known; label
     says where that attempt was found, graded when it was graded. fault is why the grader failed, where it did: for
     those who grade, and not for students. member is what the roster knows of the student, if one was given.
+    corrections are the points that a person gave for single criteria, which the mark has.
     """
 
     student: str
@@ -192,11 +226,15 @@ class Entry:
     graded: datetime | None = None
     fault: str = ""
     member: Member | None = None
+    corrections: tuple[Override, ...] = ()
 
     @property
     def reason(self) -> str:
         """Why the points are what they are: what the person who gave them said, else the problem."""
-        return self.problem if self.override is None else self.override.reason
+        if self.override is not None:
+            return self.override.reason
+        given = (f"{each.criterion}: {each.points:g} points given by hand, {each.reason}" for each in self.corrections)
+        return self.problem or "; ".join(given)
 
     @property
     def problem(self) -> str:
@@ -246,14 +284,20 @@ def table(book: Gradebook) -> tuple[Entry, ...]:
     return tuple(entries(book))
 
 
-def entries(book: Gradebook) -> Iterator[Entry]:
-    """Yield the same one by one, so that a large class's verdicts are never all in memory."""
+def entries(book: Gradebook, student: str | None = None) -> Iterator[Entry]:
+    """Yield the same one by one, so that a large class's verdicts are never all in memory; all, or one student's."""
     marks = {(mark.student, mark.stage): mark for mark in book.marks()}
-    overrides = {(each.student, each.stage): each for each in book.overrides()}
+    by_hand = book.overrides(student)
+    overrides = {(each.student, each.stage): each for each in by_hand if not each.criterion}
+    corrections: dict[tuple[str, str], tuple[Override, ...]] = {}
+    for each in by_hand:
+        if each.criterion:
+            cell = each.student, each.stage
+            corrections[cell] = (*corrections.get(cell, ()), each)
     faults, waiting = book.faults(), book.waiting()
     roster = {member.student: member for member in book.roster()}
     attempts: dict[tuple[str, str], list[Attempt]] = {}
-    for attempt in book.attempts():
+    for attempt in book.attempts(student):
         attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
     for cell in sorted({*attempts, *overrides}):
         mark, mine = marks.get(cell), attempts.get(cell, [])
@@ -276,6 +320,7 @@ def entries(book: Gradebook) -> Iterator[Entry]:
             graded=result.at if result else None,
             fault=faults.get(cell, "") if outcome == "fault" else "",
             member=roster.get(cell[0]),
+            corrections=corrections.get(cell, ()),
         )
 
 

@@ -16,7 +16,7 @@ import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError, installs
 from grader.gradebook.figures import MANY, Document, Figures, Sheet
 from grader.gradebook.marks import Entry
+from grader.gradebook.records import Mixture
 from grader.gradebook.store import FILE
 from grader.report.escape import breakable, commands
 from grader.report.feedback import HELD_BACK, TESTS, lower
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 MOST_TEXT = 4000  # of one message
+MOST_SAID = 300  # beside a line of a module
 SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
 OUTCOMES = {
     "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
@@ -59,13 +61,22 @@ MOST_FAILURES = 3  # of a row
 class Pages:
     """The pages of one report. Raises UsageError without Jinja2.
 
-    feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow.
+    feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow. mixed
+    are the stages whose marks are of several versions. Where they are anonymous, numbers stand for names.
     """
 
-    def __init__(self, course: Course, feedback: Feedback, now: datetime) -> None:
+    def __init__(
+        self,
+        course: Course,
+        feedback: Feedback,
+        now: datetime,
+        anonymous: bool = False,
+        mixed: tuple[Mixture, ...] = (),
+    ) -> None:
         self._levels = {stage.id: lower(stage.feedback, feedback) for stage in course.stages}
         self._order = {stage.id: place for place, stage in enumerate(course.stages)}
         self._feedback = feedback
+        self.anonymous, self._mixed = anonymous, mixed
         self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
         self._templates = _environment()
 
@@ -77,6 +88,9 @@ class Pages:
             mistakes=figures.commonest(SHOWN_MISTAKES),
             hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),
+            zeros=figures.nothing_earned(SHOWN_MISTAKES),
+            anonymous=self.anonymous,
+            mixed=self._mixed,
             many=MANY,
             **self._common,
         )
@@ -87,24 +101,31 @@ class Pages:
             student=sheet.student,
             passed=sheet.passed,
             points=sheet.points,
-            parts=[self._part(entry) for entry in sheet.entries],
+            parts=[self._part(entry, sheet.texts.get(entry.stage)) for entry in sheet.entries],
             words=WORDS,
             **self._common,
         )
 
-    def _part(self, entry: Entry) -> dict[str, Any]:
-        """Return a stage: problem and hint say why nothing could be run, notes what was stood in for."""
+    def _part(self, entry: Entry, text: bytes | None) -> dict[str, Any]:
+        """Return a stage: problem and hint say why nothing could be run, notes what was stood in for.
+
+        code is the module with what is wrong on each line, as far as the rows say so.
+        """
         verdict = entry.verdict or {}
         problem = verdict.get("problem") or {}
         failed = entry.outcome != "graded" or bool(problem)
         level = self._levels.get(entry.stage, self._feedback)
+        told = () if failed else rows(verdict, level)
+        by_hand = {each.criterion: each for each in entry.corrections}
         return {
             "entry": entry,
+            "by_hand": by_hand,
+            "code": marked(text, told) if text is not None and any(row.failures for row in told) else (),
             "title": str(verdict.get("title") or ""),
             "outcome": "passed" if entry.passed else OUTCOMES.get(entry.outcome, "not passed"),
             "problem": entry.problem,
             "hint": str(problem.get("hint") or ""),
-            "rows": () if failed else rows(verdict, level),
+            "rows": told,
             "notes": tuple(map(str, verdict.get("notes") or ())),
         }
 
@@ -146,6 +167,7 @@ def _environment() -> Environment:
         "cut": cut,
         "percent": percent,
         "breakable": breakable,
+        "printable": printable,
         "commands": partial(commands, name="grader"),
     }
     return made
@@ -153,7 +175,7 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True)
 class ShownFailure:
-    """One failed test as its page tells it."""
+    """One failed test as its page tells it; line is where in the module its cause lies, 0 where that is not told."""
 
     test: str
     call: str
@@ -162,12 +184,14 @@ class ShownFailure:
     mistake: str
     fix: str
     where: str
+    line: int = 0
 
 
 @dataclass(frozen=True)
 class Row:
     """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
 
+    id: str
     text: str
     status: str
     passed: int
@@ -201,6 +225,7 @@ def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) 
     counts = counts_in(row)
     is_told = row["status"] == "passed" or row["values_right"]
     return Row(
+        str(row["id"]),
         str(row.get("text") or row["id"]),
         str(row["status"]),
         int(row["tests_passed"]),
@@ -221,11 +246,25 @@ def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[ShownFailur
         mistake, fix = str(cause.get("text") or ""), str(cause.get("fix") or "")
         test = str(each.get("test") or "")
         if held:
-            yield ShownFailure(test.partition("[")[0], "", HELD_BACK, "", mistake, fix, "")
+            line = int(cause.get("line") or 0)
+            yield ShownFailure(test.partition("[")[0], "", HELD_BACK, "", mistake, fix, "", line)
         else:
             message, call = str(each.get("message") or ""), str(each.get("call") or "")
             where = re.split(r"[/\\]", str(each.get("where") or ""))[-1]  # folders are of the machine that graded
-            yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where)
+            place = where.rpartition(":")[2]
+            line = int(cause.get("line") or (place if place.isdecimal() else 0))
+            yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where, line)
+
+
+def marked(text: bytes, rows: Iterable[Row]) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    """Return the lines of a module by number, each with what rows tell of it."""
+    found: dict[int, dict[str, None]] = {}
+    for row in rows:
+        for each in row.failures:
+            if each.line and row.status != "not_started":
+                found.setdefault(each.line, {})[cut(each.mistake or each.message.partition("\n")[0], MOST_SAID)] = None
+    lines = text.decode("utf-8", "replace").splitlines()
+    return tuple((at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
 
 
 def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
@@ -277,7 +316,9 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook
         (fresh / STUDENTS).mkdir()
-    for sheet in sheets:
+    for number, sheet in enumerate(sheets, 1):
+        if pages.anonymous:
+            sheet = nameless(sheet, number)
         name = f"{STUDENTS}/{page_name(sheet.student)}" if folder else ""
         if folder:
             (fresh / name).write_text(pages.student(sheet), encoding="utf-8", newline="\n")
@@ -289,6 +330,26 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     with index.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pages.overview(figures))
     return len(figures.lines)
+
+
+def nameless(sheet: Sheet, number: int) -> Sheet:
+    """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
+    name = f"student {number}"
+    mine = tuple(
+        replace(
+            each, student=name, identity="", label="", member=None, verdict=_without(each.verdict, each.student, name)
+        )
+        for each in sheet.entries
+    )
+    return Sheet(name, mine, sheet.tries)
+
+
+def _without(verdict: Document | None, student: str, name: str) -> Document | None:
+    """Return a verdict whose problem does not say whose it is."""
+    problem = (verdict or {}).get("problem")
+    if verdict is None or not problem:
+        return verdict
+    return {**verdict, "problem": {**problem, "message": str(problem["message"]).replace(student, name)}}
 
 
 @contextmanager

@@ -60,6 +60,26 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Mixture:
+    """How many marks of a stage come of each version: of the course, of Python or of NumPy."""
+
+    stage: str
+    what: str
+    counts: Mapping[str, int]
+
+    @property
+    def words(self) -> str:
+        """The same in words.
+
+        >>> Mixture("s15", "NumPy", {"2.1": 3, "2.2": 40}).words
+        '2 versions of NumPy: 2.2 (40 marks), 2.1 (3 marks)'
+        """
+        ranked = sorted(self.counts.items(), key=lambda each: -each[1])
+        named = ", ".join(f"{name or 'unknown'} ({many} mark{'' if many == 1 else 's'})" for name, many in ranked)
+        return f"{len(self.counts)} versions of {self.what}: {named}"
+
+
+@dataclass(frozen=True)
 class Attempt:
     """Something that a student handed in for a stage.
 
@@ -139,7 +159,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Override:
-    """Points that a person gives instead of the automatic ones; the reason is kept."""
+    """Points that a person gives instead of the automatic ones; the reason is kept, and the student reads it.
+
+    They are of one criterion, or of the whole stage where criterion is empty.
+    """
 
     student: str
     stage: str
@@ -147,6 +170,22 @@ class Override:
     reason: str
     by: str
     at: datetime
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class RegradeRequest:
+    """What a student asks to be looked at once more; answer, by and closed say what came of it."""
+
+    number: int
+    student: str
+    stage: str
+    criterion: str
+    words: str
+    at: datetime
+    answer: str = ""
+    by: str = ""
+    closed: datetime | None = None
 
 
 @dataclass(frozen=True)

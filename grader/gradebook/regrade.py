@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from grader.course.stage import Course, Stage
-from grader.errors import StageWaits, SubmissionError
+from grader.course.table import did_you_mean
+from grader.errors import StageWaits, SubmissionError, UsageError
 from grader.gradebook.class_run import OnProgress, RunContext, RunOptions, Tally, opened
 from grader.gradebook.grade_class import Coordinator, coordinating, explain
 from grader.gradebook.intake import Taken
@@ -23,9 +24,14 @@ Found = dict[tuple[str, str, str], int]  # the number of a result by student, st
 
 
 def regrade(
-    course: Course, stages: tuple[Stage, ...], options: RunOptions, on_progress: OnProgress, reason: str | None = None
+    course: Course,
+    stages: tuple[Stage, ...],
+    options: RunOptions,
+    on_progress: OnProgress,
+    reason: str | None = None,
+    students: tuple[str, ...] = (),
 ) -> tuple[tuple[Tally, ...], tuple[Difference, ...]]:
-    """Grade again what the gradebook holds; with a reason, change the marks.
+    """Grade again what the gradebook holds, of all or of some students; with a reason, change the marks.
 
     Return how the gradings of each stage went, and each mark that would change, or has.
     """
@@ -36,36 +42,42 @@ def regrade(
         on_progress(tally)
 
     with opened(course, stages, options, create=False) as (book, context):
+        known = book.students()
+        for each in students:
+            if each not in known:
+                raise UsageError(f"{each!r} is not in the gradebook{did_you_mean(each, known)}", "Nothing was graded.")
         with coordinating(stages, options, book, context, noted) as coordinator:
-            found = results(coordinator, stages)
-        changes = tuple(differences(book, context.policy, found))
+            found = results(coordinator, stages, students)
+        changes = tuple(differences(book, context.policy, found, students or None))
         if reason is not None:
-            apply(book, context, found, reason)
+            apply(book, context, found, reason, students)
     return tuple(tallies.values()), changes
 
 
-def apply(book: Gradebook, context: RunContext, found: Found, reason: str) -> None:
-    """Let results count, and bring all marks up to date: all of it, or nothing."""
+def apply(book: Gradebook, context: RunContext, found: Found, reason: str, students: tuple[str, ...] = ()) -> None:
+    """Let results count, and bring all marks up to date, or those of some students: all of it, or nothing."""
     with book.changing():
-        book.keep_passes(context.policy.passes(context.course.stages))
+        if not students:
+            book.keep_passes(context.policy.passes(context.course.stages))
         for (student, stage, digest), number in found.items():
             book.count_for(student, stage, digest, number)
-        for student in dict.fromkeys(attempt.student for attempt in book.attempts()):
+        for student in students or dict.fromkeys(attempt.student for attempt in book.attempts()):
             update_marks(book, context.policy, student, reason, context.now())
 
 
-def results(coordinator: Coordinator, stages: Sequence[Stage]) -> Found:
+def results(coordinator: Coordinator, stages: Sequence[Stage], students: Sequence[str] = ()) -> Found:
     """Grade every attempt of stages again, where that has not been done; return the results that are no faults."""
     found: Found = {}
     for stage in stages:
-        _grade_again(coordinator, stage, found)
+        _grade_again(coordinator, stage, found, students)
     return found
 
 
-def _grade_again(coordinator: Coordinator, stage: Stage, found: Found) -> None:
+def _grade_again(coordinator: Coordinator, stage: Stage, found: Found, students: Sequence[str]) -> None:
     """Grade each attempt that has no result with the course of now; let none of the results count yet."""
     book = coordinator.book
     attempts = [each for each in book.attempts() if each.stage == stage.id and each.result is not None]
+    attempts = [each for each in attempts if not students or each.student in students]
     tally = Tally(stage.id, len(attempts))
     for job, done in coordinator.results(_to_grade(coordinator, stage, attempts, found, tally)):
         result, why = coordinator.result(stage, job, done)

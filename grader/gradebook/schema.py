@@ -143,4 +143,32 @@ def _waiting() -> tuple[str, ...]:
     return table, *_kept("waiting", "waits", document, "NEW.at", why)[:2]
 
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER)
+_CORRECTION = (
+    "json_object('points', {0}.points, 'reason', {0}.reason, 'by', {0}.by, 'criterion', nullif({0}.criterion, ''))"
+)
+
+
+def _corrections() -> tuple[str, ...]:
+    """Return the step that lets points by hand be of one criterion; those of a whole stage have an empty one."""
+    return (
+        "CREATE TABLE given (student TEXT NOT NULL, stage TEXT NOT NULL, criterion TEXT NOT NULL DEFAULT '', "
+        "points REAL NOT NULL CHECK (points >= 0), reason TEXT NOT NULL CHECK (trim(reason) <> ''), "
+        "by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (student, stage, criterion))",
+        "INSERT INTO given (student, stage, points, reason, by, at) "
+        "SELECT student, stage, points, reason, by, at FROM overrides",
+        "DROP TABLE overrides",
+        "ALTER TABLE given RENAME TO overrides",
+        *_kept("overrides", "override", _CORRECTION, "NEW.at", "NEW.reason"),
+    )
+
+
+# What students ask to be looked at once more; a request is closed by a mark or by a reason, and both are kept.
+_REQUESTS = (
+    "CREATE TABLE requests (number INTEGER PRIMARY KEY, student TEXT NOT NULL, stage TEXT NOT NULL, "
+    "criterion TEXT NOT NULL DEFAULT '', words TEXT NOT NULL, at TEXT NOT NULL, answer TEXT, by TEXT, closed TEXT, "
+    "UNIQUE (student, stage, criterion, words))",
+)
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    _first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER, _corrections(), _REQUESTS,
+)  # fmt: skip

@@ -12,15 +12,27 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, astuple
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from grader.criterion import PASSES, Passes
 from grader.errors import GradebookError
-from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Member, Override, Result, Waiting
+from grader.gradebook.records import (
+    Attempt,
+    Change,
+    Key,
+    Made,
+    Mark,
+    Member,
+    Mixture,
+    Override,
+    RegradeRequest,
+    Result,
+    Waiting,
+)
 from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
 
@@ -39,7 +51,9 @@ _ADVICE = {
 _KEY = "student, stage, digest, course, seed, isolation"
 _WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker, document'
 _MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
-_OVERRIDE = "student, stage, points, reason, by, at"
+_OVERRIDE = "student, stage, criterion, points, reason, by, at"
+_REQUEST = "number, student, stage, criterion, words, at, answer, by, closed"
+_OF_STUDENTS = ("results", "attempts", "marks", "overrides", "waiting", "requests", "roster", "history")
 _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
 _ATTEMPT_SIZE = _ATTEMPT.count(",") + 1
 
@@ -152,6 +166,10 @@ class Gradebook:
         for stage, value in passes.items():
             self._run("INSERT INTO passes VALUES (?, ?)", (stage, value))
         self.decide_by(passes)
+
+    def passes_kept(self) -> bool:
+        """Say whether it is kept by which tests results are decided."""
+        return bool(self._run("SELECT 1 FROM passes LIMIT 1"))
 
     def passes_of(self, stage: str) -> Passes:
         """Return by which tests results of a stage are decided."""
@@ -314,6 +332,20 @@ class Gradebook:
         """Return the automatic marks."""
         return tuple(Mark(*row) for row in self._run(f"SELECT {_MARK} FROM marks ORDER BY student, stage"))
 
+    def mixed(self) -> tuple[Mixture, ...]:
+        """Return the stages whose marks come of several versions of the course, of Python or of NumPy."""
+        found: list[Mixture] = []
+        for what, column in (("the course", "course"), ("Python", "python"), ("NumPy", "numpy")):
+            rows = self._run(
+                f"SELECT marks.stage, results.{column}, count(*) FROM marks JOIN results "
+                "ON results.number = marks.result WHERE results.outcome = 'graded' GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+            counts: dict[str, dict[str, int]] = {}
+            for stage, version, many in rows:
+                counts.setdefault(stage, {})[version] = many
+            found += [Mixture(stage, what, each) for stage, each in counts.items() if len(each) > 1]
+        return tuple(found)
+
     def keep_marks(self, student: str, marks: Iterable[Mark], why: str, at: datetime) -> None:
         """Replace automatic marks of a student, and write that into the history; one that stays leaves no trace."""
         rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ?", (student,))
@@ -326,32 +358,158 @@ class Gradebook:
                     (*astuple(mark), why, _text(at)),
                 )
 
-    def overrides(self) -> tuple[Override, ...]:
-        """Return the points that people gave."""
-        rows = self._run(f"SELECT {_OVERRIDE} FROM overrides ORDER BY student, stage")
-        return tuple(Override(row[0], row[1], row[2], row[3], row[4], datetime.fromisoformat(row[5])) for row in rows)
-
-    def keep_override(self, override: Override) -> None:
-        """Replace the points that a person gave for a student's stage; the same again, by the same person, is none."""
-        changed = _excluded(_OVERRIDE.split(", ")[2:])
-        self._run(
-            f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?) "
-            f"ON CONFLICT (student, stage) DO UPDATE SET {changed} WHERE (overrides.points, overrides.reason, "
-            "overrides.by) <> (excluded.points, excluded.reason, excluded.by)",
-            (*_cell(override), override.points, override.reason, override.by, _text(override.at)),
+    def overrides(self, student: str | None = None) -> tuple[Override, ...]:
+        """Return the points that people gave: to all students, or to one."""
+        where, values = ("WHERE student = ? ", (student,)) if student is not None else ("", ())
+        rows = self._run(f"SELECT {_OVERRIDE} FROM overrides {where}ORDER BY student, stage, criterion", values)
+        return tuple(
+            Override(student, stage, points, reason, by, datetime.fromisoformat(at), criterion)
+            for student, stage, criterion, points, reason, by, at in rows
         )
 
-    def drop_override(self, student: str, stage: str) -> bool:
+    def keep_override(self, override: Override) -> None:
+        """Replace the points that a person gave for a stage or a criterion; the same again, by the same, is none."""
+        changed = _excluded(_OVERRIDE.split(", ")[3:])
+        self._run(
+            f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?) "
+            f"ON CONFLICT (student, stage, criterion) DO UPDATE SET {changed} WHERE (overrides.points, "
+            "overrides.reason, overrides.by) <> (excluded.points, excluded.reason, excluded.by)",
+            (*_cell(override), override.criterion, override.points, override.reason, override.by, _text(override.at)),
+        )
+
+    def drop_override(self, student: str, stage: str, criterion: str = "") -> bool:
         """Remove the points that a person gave; say whether there were any."""
-        known = any((each.student, each.stage) == (student, stage) for each in self.overrides())
-        self._run("DELETE FROM overrides WHERE student = ? AND stage = ?", (student, stage))
+        place = student, stage, criterion
+        known = any((each.student, each.stage, each.criterion) == place for each in self.overrides(student))
+        self._run("DELETE FROM overrides WHERE student = ? AND stage = ? AND criterion = ?", place)
         return known
+
+    def requests(self) -> tuple[RegradeRequest, ...]:
+        """Return what students asked to be looked at once more, the first one first."""
+        rows = self._run(f"SELECT {_REQUEST} FROM requests ORDER BY number")
+        return tuple(
+            RegradeRequest(
+                number, student, stage, criterion, words, datetime.fromisoformat(at), answer or "", by or "", _time(end)
+            )
+            for number, student, stage, criterion, words, at, answer, by, end in rows
+        )
+
+    def ask(self, student: str, stage: str, criterion: str, words: str, at: datetime) -> bool:
+        """Keep a request; say whether it is new."""
+        before = len(self.requests())
+        self._run(
+            "INSERT OR IGNORE INTO requests (student, stage, criterion, words, at) VALUES (?, ?, ?, ?, ?)",
+            (student, stage, criterion, words, _text(at)),
+        )
+        return len(self.requests()) > before
+
+    def answer(self, number: int, answer: str, by: str, at: datetime) -> None:
+        """Close a request with what the student reads."""
+        self._run(
+            "UPDATE requests SET answer = ?, by = ?, closed = ? WHERE number = ?", (answer, by, _text(at), number)
+        )
+        rows = self._run("SELECT student, stage FROM requests WHERE number = ?", (number,))
+        self._note("answer", rows[0][0], rows[0][1], f"request {number}: {answer}", at)
+
+    def students(self) -> tuple[str, ...]:
+        """Return everybody who is known, by name."""
+        rows = self._run("SELECT student FROM attempts UNION SELECT student FROM roster ORDER BY student")
+        return tuple(row[0] for row in rows)
+
+    def rename(self, student: str, name: str, at: datetime) -> None:
+        """Call a student by another name, in all that is kept; a line of the history says what it was."""
+        with self._without_triggers():
+            for table in _OF_STUDENTS:
+                self._run(f"UPDATE {table} SET student = ? WHERE student = ?", (name, student))
+            self._run("UPDATE roster SET member = json_set(member, '$.student', ?) WHERE student = ?", (name, name))
+        self._note("rename", name, "", f"was called {student}", at)
+
+    def merge(self, student: str, into: str, at: datetime) -> None:
+        """Give one student all that is kept of another; of what both have, that of the first stays.
+
+        Marks have to be brought up to date afterwards.
+        """
+        with self._without_triggers():
+            self._run("DELETE FROM marks WHERE student = ?", (student,))
+            twins = self._run(
+                "SELECT mine.number, theirs.number FROM results mine JOIN results theirs ON theirs.student = ? AND "
+                "(mine.stage, mine.digest, mine.course, mine.seed, mine.isolation) = "
+                "(theirs.stage, theirs.digest, theirs.course, theirs.seed, theirs.isolation) WHERE mine.student = ?",
+                (into, student),
+            )
+            for mine, theirs in twins:
+                self._run("UPDATE attempts SET result = ? WHERE result = ?", (theirs, mine))
+                self._run("DELETE FROM explained WHERE result = ?", (mine,))
+                self._run("DELETE FROM results WHERE number = ?", (mine,))
+            for attempt in self.attempts(student):
+                self._merge_attempt(attempt, into)
+            self._run("DELETE FROM roster WHERE student = ?", (student,))
+            for table in _OF_STUDENTS:
+                self._run(f"UPDATE OR IGNORE {table} SET student = ? WHERE student = ?", (into, student))
+                self._run(f"DELETE FROM {table} WHERE student = ?", (student,))
+        self._note("merge", into, "", f"has all that was kept of {student}", at)
+
+    def _merge_attempt(self, attempt: Attempt, into: str) -> None:
+        """Let the better time of an attempt count that both have; its result stays."""
+        known = {(each.stage, each.digest): each for each in self.attempts(into)}.get((attempt.stage, attempt.digest))
+        if known is not None:
+            self.keep_attempt(replace(attempt, student=into))
+            if known.result is None and attempt.result is not None:
+                self.count_for(into, attempt.stage, attempt.digest, attempt.result)
+            where = "WHERE student = ? AND stage = ? AND digest = ?"
+            self._run(f"DELETE FROM attempts {where}", (*_cell(attempt), attempt.digest))
+
+    def forget(self, student: str, at: datetime) -> tuple[int, int]:
+        """Erase a student: texts, verdicts, marks and the name; return how many texts and results there were.
+
+        Of each line of the history its number and its time stay, and one more line says that somebody was erased. A
+        text that somebody else handed in as well stays theirs.
+        """
+        self._run("PRAGMA secure_delete = ON")  # else the disk keeps what was deleted until something else lies there
+        with self.changing(), self._without_triggers():
+            texts = "SELECT digest FROM attempts WHERE student = ?"
+            alone = f"digest IN ({texts}) AND digest NOT IN (SELECT digest FROM attempts WHERE student <> ?)"
+            counts = [
+                self._run(f"SELECT count(*) FROM sources WHERE {alone}", (student, student))[0][0],
+                self._run("SELECT count(*) FROM results WHERE student = ?", (student,))[0][0],
+            ]
+            self._run(f"DELETE FROM sources WHERE {alone}", (student, student))
+            mine = "(SELECT number FROM results WHERE student = ?)"
+            self._run(f"DELETE FROM explained WHERE result IN {mine}", (student,))
+            for table in ("marks", "attempts", "results", "overrides", "waiting", "requests", "roster"):
+                self._run(f"DELETE FROM {table} WHERE student = ?", (student,))
+            self._run(
+                "UPDATE history SET what = 'forgotten', student = '', stage = '', before = NULL, after = NULL, "
+                "why = '' WHERE student = ?",
+                (student,),
+            )
+            self._note("forgotten", "", "", f"{counts[0]} texts and {counts[1]} results of one student are erased", at)
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        return counts[0], counts[1]
+
+    def back_up(self, path: Path) -> None:
+        """Copy the gradebook into a file, whatever is being written."""
+        with _told(path), closing(sqlite3.connect(path)) as copy:
+            self._connection.backup(copy)
+
+    @contextmanager
+    def _without_triggers(self) -> Iterator[None]:
+        """Change what is otherwise never changed, without a word in the history; within a block of changing()."""
+        known = self._run("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        for name, _ in known:
+            self._run(f"DROP TRIGGER {name}")
+        yield
+        for _, statement in known:
+            self._run(statement)
+
+    def _note(self, what: str, student: str, stage: str, why: str, at: datetime) -> None:
+        values = _text(at), what, student, stage, why
+        self._run("INSERT INTO history (at, what, student, stage, why) VALUES (?, ?, ?, ?, ?)", values)
 
     def note_fault(self, student: str, stage: str, why: str, at: datetime) -> None:
         """Write into the history that the grader failed; what is the same as the last time is not repeated."""
         if self.faults(student).get((student, stage)) != why:
-            values = _text(at), student, stage, why
-            self._run("INSERT INTO history (at, what, student, stage, why) VALUES (?, 'fault', ?, ?, ?)", values)
+            self._note("fault", student, stage, why, at)
 
     def faults(self, student: str | None = None) -> dict[tuple[str, str], str]:
         """Return how the grader failed the last time, by student and stage: of all students, or of one."""

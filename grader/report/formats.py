@@ -1,22 +1,23 @@
 """The formats of results, of a check and of a class: what each is called, what makes it, and how `--format` is read.
 
 An installed package adds one by an entry point, whose name is the format's and whose object is a `Format`: of the group
-`grader.formats` for checks, of `grader.class_formats` for classes (gradebook/exports). None takes the place of one of
+`grader.formats` for checks, of `grader.class_formats` for classes. None takes the place of one of
 the grader's own. What a format is given has been through feedback.py: it cannot tell more than the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.course.table import listed, near
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from grader.report.graded import Report, ReportContext
 
 
@@ -26,13 +27,17 @@ class Format:
 
     render makes the document: of a check from a Report and a ReportContext (graded.py), of a class from its entries in
     the gradebook. needs is asked before anything is graded, with the environment, and raises UsageError where the
-    format cannot be written. gives_marks says that a gradebook takes points from it.
+    format cannot be written. gives_marks says that a gradebook takes points from it. notes tells, of a class's entries,
+    what whoever reads the document will leave out; has_assignments says that render takes the numbers that a platform
+    gives its assignments, by stage.
     """
 
     name: str
     render: Callable[..., str | bytes]
     needs: Callable[[Mapping[str, str]], None] = lambda environment: None
     gives_marks: bool = False
+    notes: Callable[[Sequence[Any]], Iterable[str]] = lambda entries: ()
+    has_assignments: bool = False
 
 
 class Formats(Mapping[str, Format]):
@@ -40,15 +45,22 @@ class Formats(Mapping[str, Format]):
 
     def __init__(self, group: str, own: Mapping[str, str]) -> None:
         self._group = group
-        self._own = {name: EntryPoint(name, place, group) for name, place in own.items()}
+        self.own = own  # by name, where each stands
 
     def _others(self) -> dict[str, EntryPoint]:
-        found = {each.name: each for each in entry_points(group=self._group) if each.name not in self._own}
+        from importlib.metadata import entry_points  # takes a while, and the grader's own need it not
+
+        found = {each.name: each for each in entry_points(group=self._group) if each.name not in self.own}
         return dict(sorted(found.items()))
+
+    def _entry(self, name: str) -> EntryPoint:
+        from importlib.metadata import EntryPoint
+
+        return EntryPoint(name, self.own[name], self._group) if name in self.own else self._others()[name]
 
     def __getitem__(self, name: str) -> Format:
         """Return a format; KeyError for none of that name, UsageError where an installed one cannot be loaded."""
-        entry = self._own.get(name) or self._others()[name]
+        entry = self._entry(name)
         try:
             found = entry.load()
         except (ImportError, AttributeError) as error:
@@ -58,10 +70,10 @@ class Formats(Mapping[str, Format]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._own, *self._others()])
+        return iter([*self.own, *self._others()])
 
     def __len__(self) -> int:
-        return len(self._own) + len(self._others())
+        return len(self.own) + len(self._others())
 
 
 def as_json(report: Report, scene: ReportContext) -> str:
@@ -84,6 +96,13 @@ CHECKS = Formats(
         "autograding": "grader.report.github:AUTOGRADING",
         "classroom50": "grader.report.github:CLASSROOM50",
         "problems": "grader.report.problems:PROBLEMS",
+    },
+)
+CLASSES = Formats(
+    "grader.class_formats",
+    {
+        name: f"grader.gradebook.exports:{name.upper()}"
+        for name in ("csv", "json", "canvas", "moodle", "junit", "parquet")
     },
 )
 _EXAMPLE = "As in --format github,junit=FILE; a file's name may not have a comma."
@@ -111,7 +130,9 @@ def parsed(text: str, as_json: bool = False) -> tuple[Target, ...]:
             raise UsageError(f"{target.name} is asked for twice", "Each format can be written once.")
     printed = [target.name for target in targets if target.printed]
     if len(printed) > 1:
-        raise UsageError(f"{' and '.join(printed)} cannot both be printed", f"Give a file: {printed[-1]}=FILE.")
+        wrong = " and ".join(printed) if len(printed) == 2 else f"{', '.join(printed[:-1])} and {printed[-1]}"
+        kept = f"Only one can go to stdout: give the others a file, as in {printed[-1]}=FILE."
+        raise UsageError(f"{wrong} cannot {'both' if len(printed) == 2 else 'all'} be printed", kept)
     return tuple(targets)
 
 

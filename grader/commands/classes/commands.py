@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, intake, marks
+from grader.commands.classes import grading, importing, intake, marks, requests, students
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -16,10 +16,16 @@ for _command in (
     intake.intake,
     grading.grade,
     grading.regrade,
+    students.show,
     marks.override,
+    requests.regrade_requests,
     marks.export,
     marks.history,
     marks.report,
     similar,
+    students.rename,
+    students.merge,
+    students.forget,
 ):
     app.command()(_command)
+app.command("import")(importing.take_in_verdicts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 from grader import shell
 from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
 from grader.commands.classes.marks import write_table
-from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_waiting
+from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
 from grader.commands.classes.options import (
     Accept,
     Cluster,
@@ -22,6 +22,7 @@ from grader.commands.classes.options import (
     Rosters,
     Stages,
     Submissions,
+    kept_stages,
     named_stages,
 )
 from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation
@@ -104,6 +105,7 @@ def grade(
         named = " ".join(f"--stage {each.id}" for each in stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
         _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
+    tell_mixed(out)
     if any(each.faults for each in done.tallies):
         raise typer.Exit(FAULTS)
     raise typer.Exit(SYSTEMATIC if done.systematic else GRADED)
@@ -120,23 +122,28 @@ def regrade(
     key_file: KeyFile = None,
     apply: Annotated[bool, typer.Option("--apply", help="Change the marks; without it nothing changes.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "regraded",
+    student: Annotated[
+        list[str] | None, typer.Option("--student", metavar="STUDENT", help="Only this student; may be repeated.")
+    ] = None,
 ) -> None:
     """Grade again, and show whose marks change.
 
-    The course and class.toml are those of now. Each change is shown with its size and its reason, and nothing is
-    changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some,
-    whose marks stay; 130 stopped.
+    Without --stage, all stages that the gradebook has results of. The course and class.toml are those of now. Each
+    change is shown with its size and its reason, and nothing is changed without --apply; points that were given by hand
+    stay. Exit codes: 0 done; 4 the grader failed for some, whose marks stay; 130 stopped.
     """
     from grader.gradebook.class_run import RunOptions
     from grader.gradebook.regrade import regrade as regrade_all
 
     if not reason.strip():
         raise UsageError("--reason is empty", "Say why the marks change.")
-    course, stages = named_stages(stage, key_file)
+    course, stages = kept_stages(stage, out, key_file)
     options = RunOptions(out, policy, (), isolation, require_isolation, jobs, cluster)
     with _progress() as told:
-        tallies, changes = regrade_all(course, stages, options, told, reason if apply else None)
-    _tell_differences(changes, apply)
+        why = reason if apply else None
+        tallies, changes = regrade_all(course, stages, options, told, why, tuple(student or ()))
+    failing = {(name, tally.stage) for tally in tallies for name, _ in tally.faults}
+    _tell_differences(changes, apply, failing)
     for tally in tallies:
         if tally.waiting:
             tell_waiting(tally, ["The marks that they have stay as they are."])
@@ -145,10 +152,12 @@ def regrade(
         raise typer.Exit(FAULTS)
 
 
-def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
+def _tell_differences(found: tuple[Difference, ...], applied: bool, failing: Set[tuple[str, str]]) -> None:
+    """Say what changes; failing are the marks that stay because the grader failed, of which another line tells."""
     from grader.report.terminal.screen import look, write
     from grader.report.terminal.words import count
 
+    found = tuple(each for each in found if (each.student, each.stage) not in failing)
     worth = [each for each in found if each.changes_points]
     rest = [each for each in found if not each.changes_points]
     for each in worth:
@@ -160,8 +169,9 @@ def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
     for each in rest:
         points = f"{each.after.points:g} of {each.after.out_of:g}, the points stay"
         write(look().clean(f"{each.student} {each.stage}: {points}: {each.why}"))
+    others = " of the others" if failing else ""
     if not worth:
-        _say("No points change.")
+        _say(f"No points{others} change.")
     elif applied:
         _say(f"Changed the points of {count(len(worth), 'mark')}; the history keeps what they were.")
     else:

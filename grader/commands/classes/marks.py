@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages
+from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
+from grader.report.formats import CLASSES
 
 if TYPE_CHECKING:
     from grader.gradebook.marks import Entry
@@ -21,53 +23,83 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 1e6
+
+
+def _format_names(incomplete: str) -> list[str]:
+    return [name for name in CLASSES if name.startswith(incomplete)]
+
+
 FormName = Annotated[
     str,
-    typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle, junit, or parquet (extra `parquet`)."),
+    typer.Option(
+        "--format", metavar="NAME", help=f"{listed(CLASSES.own)} (extra `parquet`).", autocompletion=_format_names
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--assignment", metavar="[STAGE=]NUMBER", help="Canvas's number of a stage's assignment."),
 ]
 
 
 def override(
-    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The name in the gradebook.")],
+    student: Student,
     stage: Annotated[str, typer.Argument(metavar="STAGE", autocompletion=stage_names)],
     out: Folder,
     points: Annotated[float | None, typer.Option("--points", metavar="N", help="What counts from now on.")] = None,
+    criterion: Annotated[
+        str | None, typer.Option("--criterion", metavar="CRITERION", help="Points of this criterion alone.")
+    ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Let the automatic points count again.")] = False,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the student reads it.")] = "",
     ungraded: Annotated[
         bool, typer.Option("--ungraded", help="Give points for a stage that was never graded.")
     ] = False,
+    policy: PolicyFile = None,
 ) -> None:
     """Give points by hand, with a reason.
 
-    They count instead of the automatic ones, and a regrade leaves them alone. Exports show the reason beside them.
+    They count instead of the automatic ones, and a regrade leaves them alone. With --criterion they are of that
+    criterion, and lateness counts as for any other. Exports and the student's page show the reason.
     """
+    from grader.gradebook.class_run import RunOptions, policy_of
+    from grader.gradebook.marks import update_marks
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
+    from grader.progress.workspace import open_workspace
 
     if clear == (points is not None):
         raise UsageError("expected either --points N or --clear", "--clear lets the automatic points count again.")
     if points is not None and not 0 <= points <= MOST_POINTS:
         raise UsageError(f"--points {points:g} is out of range", f"Expected 0 to {MOST_POINTS:g}.")
     if points is not None and not reason.strip():
-        raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the history keeps it.")
-    stage_id = _stage_id(stage)
+        raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the student reads it.")
+    course = open_workspace(Path.cwd()).course
+    target = course.find(stage)
+    row = target.asked(criterion).id if criterion is not None else ""
+    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book, book.changing():
-        _expect_student(book, student, out)
+        now = datetime.now(UTC)
+        expect_student(book, student, out)
         if points is None:
-            if not book.drop_override(student, stage_id):
-                raise UsageError(f"{student} has no points by hand for {stage_id}", "There is nothing to clear.")
+            if not book.drop_override(student, target.id, row):
+                what = f"{student} has no points by hand for {row or target.id}"
+                raise UsageError(what, "There is nothing to clear.")
         else:
-            if not ungraded:
-                _expect_result(book, student, stage_id)
-            book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
-        found = (mark.out_of for mark in book.marks() if (mark.student, mark.stage) == (student, stage_id))
-        most = next(found, None)
+            if not ungraded or row:
+                _expect_result(book, student, target.id, row)
+            book.keep_override(Override(student, target.id, points, reason.strip(), user(), now, row))
+        book.decide_by(rules.passes(course.stages))
+        if row:
+            update_marks(book, rules, student, reason.strip() or "points given by hand are taken back", now)
+        mark = next((each for each in book.marks() if (each.student, each.stage) == (student, target.id)), None)
+    whose = f"{student} {target.id}" + (f" {row}" if row else "")
+    total = f"; {mark.points:g} of {mark.out_of:g} in all" if row and mark is not None else ""
     if points is None:
-        _say(f"{student} {stage_id}: the automatic points count again.")
+        _say(f"{whose}: the automatic points count again{total}.")
         return
+    most = mark.out_of if mark is not None and not row else None
     more = f", more than the stage's {most:g}" if most is not None and points > most else ""
-    _say(f"{student} {stage_id}: {points:g} points{more}.")
+    _say(f"{whose}: {points:g} points{more}{total}.")
 
 
 def export(
@@ -78,15 +110,35 @@ def export(
     out: Folder = Path(),
     form: FormName = "csv",
     stage: OneStage = None,
+    assignment: Assignments = None,
 ) -> None:
     """Write the marks for other programs."""
-    write_table(out, form, file, None if stage is None else _stage_id(stage))
+    stage_id = None if stage is None else _stage_id(stage)
+    write_table(out, form, file, stage_id, numbered(assignment, stage_id))
 
 
-def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
+def numbered(given: list[str] | None, stage: str | None) -> dict[str, str]:
+    """Return the numbers of assignments by stage; UsageError for what is none, or of no stage."""
+    found: dict[str, str] = {}
+    for each in given or ():
+        name, sign, number = each.rpartition("=")
+        if not number.isdecimal():
+            raise UsageError(f"{number!r} is not the number of an assignment", "Its address in Canvas ends with it.")
+        if not sign and stage is None:
+            raise UsageError(f"{each} is of which stage?", f"Add --stage, or write --assignment STAGE={each}.")
+        found[_stage_id(name) if sign else str(stage)] = number
+    return found
+
+
+def write_table(
+    out: Path,
+    form: str,
+    file: Path | None = None,
+    stage: str | None = None,
+    assignments: Mapping[str, str] | None = None,
+) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
     from grader.commands.publishing import expect_writable, put
-    from grader.gradebook.exports import CLASSES
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import write
@@ -94,19 +146,25 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
 
     if form not in CLASSES:
         raise UsageError(f"{form!r} is not a format{did_you_mean(form, CLASSES)}", f"Choose {listed(CLASSES)}.")
-    CLASSES[form].needs(os.environ)
+    chosen = CLASSES[form]
+    if assignments and not chosen.has_assignments:
+        raise UsageError(f"--assignment says nothing to {form}", "It belongs to --format canvas.")
+    chosen.needs(os.environ)
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
-    content = CLASSES[form].render(entries)
+    content = chosen.render(entries, assignments) if chosen.has_assignments else chosen.render(entries)
     if file is None or str(file) == "-":
         if isinstance(content, bytes):
             raise UsageError(f"{form} is not text and cannot be printed", f"Name a file, as in marks.{form}.")
         write(content)
-        return
-    expect_writable(file)
-    put(file, content)
-    unknown = sum(entry.points is None for entry in entries)
-    _say(f"Wrote {count(len(entries), 'mark')} to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
+    else:
+        expect_writable(file)
+        put(file, content)
+        unknown = sum(entry.points is None for entry in entries)
+        more = f"; {unknown} are not known yet." if unknown else "."
+        _say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
+    for note in chosen.notes(entries):
+        _say(note)
 
 
 def history(
@@ -121,12 +179,19 @@ def history(
     stage_id = None if stage is None else _stage_id(stage)
     with Gradebook.open(out) as book:
         if student is not None:
-            _expect_student(book, student, out)
+            expect_student(book, student, out)
         changes = [
             each for each in book.history() if student in (None, each.student) and stage_id in (None, each.stage)
         ]
     for each in changes:
-        write(look().clean(f"{each.at}  {each.student} {each.stage}  {each.what}: {_told(each)}  ({each.why})"))
+        write(look().clean(told_of(each)))
+
+
+def told_of(change: Change) -> str:
+    """Return a line of the history in words."""
+    whose = f"{change.student} {change.stage}".strip() or f"line {change.number}"
+    said, why = _told(change), change.why
+    return f"{change.at}  {whose}  {change.what}: {said}" + (f"  ({why})" if why and why != said else "")
 
 
 def _told(change: Change) -> str:
@@ -139,10 +204,13 @@ def _told(change: Change) -> str:
             return "nothing to grade"
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
         return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
+    if change.what in ("rename", "merge", "answer", "forgotten"):
+        return change.why or "erased"
     if change.what == "waits":
         return f"for {', '.join((change.after or {}).get('for') or ())}"
+    of = next((each["criterion"] for each in (change.after, change.before) if each and each.get("criterion")), "")
     points = ["none" if document is None else f"{document['points']:g}" for document in (change.before, change.after)]
-    return " → ".join(points)
+    return " ".join(filter(None, [of, " → ".join(points)]))
 
 
 def _stage_id(name: str) -> str:
@@ -151,26 +219,37 @@ def _stage_id(name: str) -> str:
     return open_workspace(Path.cwd()).course.find(name).id
 
 
-def _expect_student(book: Gradebook, student: str, out: Path) -> None:
-    known = list(dict.fromkeys(attempt.student for attempt in book.attempts()))
+def expect_student(book: Gradebook, student: str, out: Path) -> None:
+    """Raise UsageError for a name that the gradebook does not have."""
+    known = book.students()
     if student not in known:
         hint = f"The gradebook has {len(known)} students; `grader class export --out {out}` lists them."
         raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
 
 
-def _expect_result(book: Gradebook, student: str, stage: str) -> None:
+def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) -> None:
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
-    if not any(attempt.result is not None for attempt in mine):
+    results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
+    if (
+        criterion
+        and results
+        and not any(row["id"] == criterion for each in results for row in each.verdict["criteria"])
+    ):
+        what = f"{student} has no verdict on the criteria of {stage}"
+        raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
+    if not results:
+        more = "Give points of the whole stage with --ungraded." if criterion else "add --ungraded."
         if waits := [each for each in book.waiting().values() if (each.student, each.stage) == (student, stage)]:
             named = " and ".join(waits[-1].verdict["waits_for"])
             message = f"{student} has no mark for {stage} yet: it waits for {named}"
-            raise UsageError(message, "Add --ungraded to give points now.")
+            raise UsageError(message, more if criterion else "Add --ungraded to give points now.")
         found = "the grader has failed so far" if mine else "nothing of theirs was ever graded"
-        hint = "Mind the stage. If the points are meant all the same, add --ungraded."
+        hint = f"Mind the stage. If the points are meant all the same, {more}"
         raise UsageError(f"{student} has no result for {stage}: {found}", hint)
 
 
-def _user() -> str:
+def user() -> str:
+    """Return who types the command."""
     import getpass
 
     try:
@@ -192,6 +271,10 @@ def report(
     gradebook: Annotated[Path, typer.Argument(metavar="[GRADEBOOK]", help="The folder of the gradebook.")] = Path(),
     stage: Stages = None,
     policy: PolicyFile = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Numbers for names, and no code: for blind marking, and to show in class."),
+    ] = False,
 ) -> None:
     """Write the class's results as HTML pages (extra `class`).
 
@@ -210,10 +293,10 @@ def report(
     course = open_workspace(Path.cwd()).course
     wanted = frozenset(course.find(name).id for name in stage) if stage else None
     rules = policy_of(course, RunOptions(gradebook, policy))
-    pages = Pages(course, rules.feedback, datetime.now(rules.zone))
     expect_free(out)
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
+        pages = Pages(course, rules.feedback, datetime.now(rules.zone), anonymous, book.mixed())
         count = write_report(pages, sheets(book, wanted), out)
     students = f"{count} student{'' if count == 1 else 's'}"
     say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.errors import Lacking
     from grader.gradebook.class_run import Tally
     from grader.gradebook.policy import Policy
@@ -85,3 +87,16 @@ def tell_ignored(names: Sequence[str]) -> None:
     if names:
         belong = "it belongs" if len(names) == 1 else "they belong"
         say(f"Ignored, because {belong} to no student: {some([shown(each) for each in names])}.")
+
+
+def tell_mixed(out: Path) -> None:
+    """Say which stages have marks of several versions of the course, of Python or of NumPy, and what evens them out."""
+    from grader import shell
+    from grader.gradebook.store import Gradebook
+    from grader.report.terminal.screen import say
+
+    with Gradebook.open(out) as book:
+        mixed = book.mixed()
+    for each in mixed:
+        command = f"grader class regrade --stage {each.stage} --out {shell.quoted(str(out))}"
+        say(f"{each.stage}: marks are of {each.words}.", f"`{command}` shows what one version of all changes.")

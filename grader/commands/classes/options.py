@@ -45,6 +45,7 @@ Cluster = Annotated[
     str | None,
     typer.Option("--cluster", metavar="ADDRESS", help="Grade on a Dask cluster (extra `cluster`), as tcp://HOST:PORT."),
 ]
+Student = Annotated[str, typer.Argument(metavar="STUDENT", help="The name in the gradebook.")]
 OneStage = Annotated[
     str | None, typer.Option("--stage", metavar="STAGE", help="Only this stage.", autocompletion=stage_names)
 ]
@@ -53,6 +54,18 @@ OneStage = Annotated[
 Submissions = Annotated[
     Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
 ]
+
+
+def kept_stages(names: list[str] | None, out: Path, key_file: Path | None) -> tuple[Course, tuple[Stage, ...]]:
+    """Return the course and the stages that were named, else those that the gradebook has results of."""
+    from grader.gradebook.store import Gradebook
+
+    if not names:
+        with Gradebook.open(out) as book:
+            names = sorted({each.stage for each in book.attempts()})
+        if not names:
+            raise UsageError(f"the gradebook in {out} holds no attempt", "`grader class grade` keeps some.")
+    return named_stages(names, key_file)
 
 
 def named_stages(names: list[str] | None, key_file: Path | None = None) -> tuple[Course, tuple[Stage, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import http.server
 import json
 import threading
@@ -23,10 +22,10 @@ from grader.classroom.publish import (
     class_summary,
     expect_all_graded,
     gather,
+    in_gradebook,
     post,
     post_all,
     receipt,
-    results_csv,
     status,
     summary,
 )
@@ -36,6 +35,7 @@ from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
 from grader.criterion import KindCount
 from grader.errors import GraderFault, UsageError
+from grader.gradebook.policy import Policy
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention mechanisms", "attention.py", (), ())
 ROWS = (Row("scores are QKᵀ/√d_k", "passed", 5, 5), Row("a | b <b>", "not_started", 0, 3))
@@ -224,22 +224,25 @@ def test_a_summary_has_room_for_so_much() -> None:
     assert cut.rstrip().endswith("results.csv._")
 
 
-def test_the_file_has_counts_where_there_are_some() -> None:
-    rows = list(csv.DictReader(results_csv(CLASS).splitlines()))
-    told = [(row["student"], row["passed"], row["criteria_passed"], row["criteria"], row["why"]) for row in rows]
-    assert told == [
-        ("ada", "True", "1", "1", ""),
-        ("bob_the_b", "False", "1", "2", ""),
-        ("eve", "", "", "", "no verdict"),
-    ]
-
-
-def test_the_file_holds_no_formula_for_a_spreadsheet_that_separates_at_a_semicolon() -> None:
-    written = results_csv((StudentResults(student("ada"), (Result(STAGE, why="x;=1+1"), Result(STAGE, why="＝1+1"))),))
-    rows = list(csv.DictReader(written.splitlines()))
-    assert [row["why"] for row in rows] == ["x;'=1+1", "'＝1+1"]
-    cells = [cell for line in csv.reader(written.splitlines(), delimiter=";") for cell in line]
-    assert len(cells) == 4 and not any(cell.startswith(("=", "＝")) for cell in cells)
+def test_the_results_are_those_of_a_gradebook(tmp_path: Path) -> None:
+    about = {"submitted": "2026-11-20T10:00:00+00:00"}
+    (tmp_path / "verdict-ada-s15").mkdir()
+    (tmp_path / "verdict-ada-s15" / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    rows = tuple(Criterion(name, "", (), (), ("", "", "")) for name in ("scores", "split-heads"))
+    one, two = (replace(STAGE, criteria=rows[:many]) for many in (1, 2))
+    absent = Result(two, why="nothing was handed in", is_missing=True)
+    graded = (
+        StudentResults(student("ada"), (replace(ADAS, stage=one),)),
+        StudentResults(student("bob_the_b"), (replace(BOBS, stage=two),)),
+        StudentResults(student("eve"), (replace(EVES, stage=two),)),
+        StudentResults(Student("fay", "class/fay", ""), (absent,)),
+    )
+    found = in_gradebook(graded, tmp_path, Policy(), {}, datetime(2026, 11, 22, tzinfo=UTC))
+    assert [(each.student, each.outcome, each.points) for each in found] == [
+        ("ada", "graded", 1.0), ("bob_the_b", "graded", 1.0), ("eve", "fault", None), ("fay", "missing", 0.0),
+    ]  # fmt: skip
+    assert found[0].submitted is not None and found[0].submitted.hour == 10
+    assert (found[0].label, found[2].fault) == (f"class/ada@{'a' * 40}", "no verdict")
 
 
 def test_the_others_are_published_where_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,8 +277,8 @@ def test_whoever_was_not_graded_is_named() -> None:
 
 
 def test_verdicts_are_looked_for_under_the_roster_s_names(tmp_path: Path) -> None:
-    (tmp_path / "verdict-ada-s15-0123abcd").mkdir()
-    (tmp_path / "verdict-ada-s15-0123abcd" / "verdict.json").write_text("{}", encoding="utf-8")
-    here, elsewhere = (gather(tmp_path, [student("ada")], [STAGE], (), group) for group in ("0123abcd", "ffffffff"))
+    (tmp_path / "verdict-ada-s15").mkdir()
+    (tmp_path / "verdict-ada-s15" / "verdict.json").write_text("{}", encoding="utf-8")
+    here, elsewhere = (gather(tmp_path, [student(name)], [STAGE], ()) for name in ("ada", "bob"))
     assert "cannot be read (No such file" not in here[0].results[0].why
     assert "cannot be read (No such file" in elsewhere[0].results[0].why

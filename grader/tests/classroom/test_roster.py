@@ -14,13 +14,14 @@ from grader.classroom.roster import (
     MAX_BYTES,
     MAX_NAME,
     Student,
+    batches,
     document,
-    expect_room,
     group,
     one,
     read_csv,
     read_json,
     slug,
+    unknown,
 )
 from grader.errors import UsageError
 
@@ -61,9 +62,9 @@ def test_columns_may_come_in_any_order_beside_those_of_a_class(tmp_path: Path) -
         (f"{HEADER}ada,class/ada,main\n", "line 2: 'main' is not the full name of a commit"),
         (f"{HEADER}ada,../ada,{A}\n", "line 2: '../ada' is not a repository"),
         (f"{HEADER}ada,-x/ada,{A}\n", "line 2: '-x/ada' is not a repository"),
-        (f"{HEADER}李,class/li,{A}\n", "line 2: '李' has no letter or digit of ASCII"),
+        (f"{HEADER}李,李/李,{A}\n", "line 2: '李/李' is not a repository"),
         (f"{HEADER}ada,class/ada,{A}\nADA!,class/bob,{B}\n", "line 3: the student 'ada' is in line 2 already"),
-        (f"{HEADER}ada,class/ada,{A}\nbob,Class/Ada,{B}\n", "line 3: the repository 'class/ada' is in line 2 already"),
+        (f"{HEADER}李,class/li,{A}\n王,class/li,{B}\n", "line 3: the student 'class-li' is in line 2 already"),
         (HEADER + "ada,x,y\n" * 20, "and 12 more"),
         (HEADER + "x" * MAX_BYTES, "has more than 1 MB"),
     ],
@@ -127,8 +128,28 @@ def test_a_group_tells_what_is_graded_apart() -> None:
     assert all(re.fullmatch("[0-9a-f]{8}", each) for each in groups)
 
 
+def test_a_team_has_one_repository_and_a_name_in_any_script_that_of_its_own(tmp_path: Path) -> None:
+    found = from_csv(tmp_path, f"{HEADER}ada,class/red,{A}\nbob,class/red,{A}\n李明,class/li,{A}\ncy,class/cy,\n")
+    assert [(each.name, each.revision) for each in found] == [("ada", A), ("bob", A), ("class-li", A), ("cy", "")]
+
+
 def test_a_run_has_room_for_so_many_jobs() -> None:
-    students = [Student(f"s{at}", f"class/{at}", A) for at in range(128)]
-    expect_room(students, ["s01", "s02"])
-    with pytest.raises(UsageError, match="128 students with 3 stages are 384 jobs"):
-        expect_room(students, ["s01", "s02", "s03"])
+    students = [Student(f"s{at}", f"class/{at}", A) for at in range(300)]
+    assert [len(each) for each in batches(students)] == [20] * 15
+    assert batches([Student("ada", "class/ada", "")]) == ()
+    with pytest.raises(UsageError, match="300 jobs are too many"):
+        batches(students, 1)
+    with pytest.raises(UsageError, match="1200 students are too many"):
+        batches(students * 4)
+
+
+def test_who_has_a_verdict_on_the_same_commit_is_not_graded_again(tmp_path: Path) -> None:
+    ada, bob, cy = (Student(name, f"class/{name}", A) for name in ("ada", "bob", "cy"))
+    results = tmp_path / "results.csv"
+    results.write_text(
+        "student,stage,outcome,file\n"
+        f"ada,s01,graded,class/ada@{A}\nada,s02,missing,class/ada@{A}\n"
+        f"bob,s01,graded,class/bob@{B}\nbob,s02,graded,class/bob@{A}\ncy,s01,fault,class/cy@{A}\n"
+    )
+    assert unknown((ada, bob, cy), ["s01", "s02"], results) == (bob, cy)
+    assert unknown((ada, bob, cy), ["s02"], results) == (cy,)

@@ -203,9 +203,23 @@ def test_a_revision_is_pulled(command: Command, course: Course, tmp_path: Path) 
     name = commit(ada, {"matrices.py": b"x = 1\n"})
     command.context.setenv("GITHUB_SERVER_URL", tmp_path.as_uri())
     folder = tmp_path / "submission.git"
-    assert command("pull", "--", "class/ada", name, str(folder)) == 0
+    assert command("pull", "--", str(folder), "class/ada", name) == 0
     assert f"--submission {folder}@{name}".replace(" ", "") in command.err.replace(" ", "")
     assert take(course.find("s01"), Path(f"{folder}@{name}"), ROOT).source == b"x = 1\n"
+
+
+@needs_git
+def test_the_commits_of_a_class_are_pulled_and_one_that_is_not_there_costs_the_others_nothing(
+    command: Command, course: Course, tmp_path: Path
+) -> None:
+    name = commit(make(tmp_path / "class" / "red.git"), {"matrices.py": b"x = 1\n"})
+    team = [{"student": each, "repository": "class/red", "revision": name} for each in ("ada", "bob")]
+    students = json.dumps([*team, {"student": "cy", "repository": "class/no", "revision": SHA},
+                           {"student": "dee", "repository": "class/dee", "revision": ""}])  # fmt: skip
+    command.context.setenv("GITHUB_SERVER_URL", tmp_path.as_uri())
+    assert command("pull", "--students", students, "--", str(tmp_path / "all")) == 0
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["ada.git", "bob.git"]
+    assert "cy: class/no@aaaaaaaaaaaa cannot be fetched" in command.err and "Fetched 2 of 3" in command.err
 
 
 @pytest.mark.parametrize(("given", "used"), [("", None), (" \n", None), ("secret\n", "secret")])
@@ -215,11 +229,11 @@ def test_the_token_to_pull_with_comes_from_the_environment(
     asked: list[str | None] = []
     command.context.setattr("grader.classroom.pull.pull", lambda _, __, token: asked.append(token))
     command.context.setenv("PULL_TOKEN", given)
-    assert command("pull", "--", "class/ada", SHA, str(tmp_path / "x")) == 0
+    assert command("pull", "--", str(tmp_path / "x"), "class/ada", SHA) == 0
     assert asked == [used]
     assert "secret" not in command.out + command.err
 
 
 def test_a_server_that_is_none_is_refused(command: Command, tmp_path: Path) -> None:
-    assert command("pull", "--server", "http://x", "--", "class/ada", SHA, str(tmp_path / "x")) == 2
+    assert command("pull", "--server", "http://x", "--", str(tmp_path / "x"), "class/ada", SHA) == 2
     assert "is not a server to fetch from" in command.err

@@ -21,10 +21,10 @@ STUDENTS = json.dumps(
 
 def test_a_roster_is_printed_as_outputs_of_a_step(here: Here) -> None:
     done = here("ci", "roster", "--stages", '["s01"]', "--students", STUDENTS, "--file", "")
-    students, group = done.out.splitlines()
+    students, batches, group = done.out.splitlines()
     assert done.code == 0
     assert [each["name"] for each in json.loads(students.removeprefix("students="))] == ["ada", "bob"]
-    assert len(group.removeprefix("group=")) == 8
+    assert batches == "batches=[1]" and len(group.removeprefix("group=")) == 8
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,12 @@ def test_a_class_is_published_under_its_names(here: Here, tmp_path: Path, monkey
     monkeypatch.setenv("PUBLISH_TOKEN", "secret")
     monkeypatch.delenv(SUMMARY, raising=False)
     roster = here("ci", "roster", "--stages", '["s01"]', "--students", STUDENTS)
-    students, group = (line.split("=", 1)[1] for line in roster.out.splitlines())
+    students, _, group = (line.split("=", 1)[1] for line in roster.out.splitlines())
+    assert group
     verdicts, table = tmp_path / "verdicts", tmp_path / "new" / "results.csv"
     for name in ("ada", "bob"):
         leave(verdicts, load_course(here.place.root), "s01")
-        (verdicts / "verdict-s01").rename(verdicts / f"verdict-{name}-s01-{group}")
+        (verdicts / "verdict-s01").rename(verdicts / f"verdict-{name}-s01")
     arguments = ("--stages", '["s01"]', "--students", students, "--results", str(table), "--", str(verdicts))
     done = here("ci", "publish", *arguments)
     assert done.code == 0, done.err

@@ -19,7 +19,7 @@ from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.repositories import commit, make
 from grader.tests.support.workflows import GRADE, Document, Runner, carry, read
 
-LEFT = ("roster", "submission.git", "verdict", "verdicts", "results")
+LEFT = ("class", "verdicts", "results")
 INPUTS = {"stages": '["s01"]', "isolation": "bubblewrap", "feedback": "hint", "lend": "passed"}
 Completed = subprocess.CompletedProcess[str]
 
@@ -75,42 +75,35 @@ class Class:
         return commit(make(self.folder / "server" / "class" / f"{name}.git"), dict(files))
 
     def run(self, **inputs: str) -> dict[str, Played]:
-        """Play the workflow; the jobs of a matrix are named as in `grade ada s01`."""
+        """Play the workflow; the jobs of a matrix are named as in `grade 1`."""
         played = {"roster": self._play("roster", inputs)}
         if played["roster"].code != 0:
             return played
         said = played["roster"].runner.said("GITHUB_OUTPUT").splitlines()
         self.outputs = dict(line.split("=", 1) for line in said)
-        students = json.loads(self.outputs["students"])
-        for student in students:
-            played[f"pull {student['name']}"] = self._play("pull", inputs, student)
-        for student in students:
-            for stage in json.loads({**INPUTS, **inputs}["stages"]):
-                played[f"grade {student['name']} {stage}"] = self._play("grade", inputs, student, stage)
+        for batch in json.loads(self.outputs["batches"]):
+            played[f"grade {batch}"] = self._play("grade", inputs, str(batch))
         played["publish"] = self._play("publish", inputs)
         return played
 
-    def _play(
-        self, job: str, inputs: Mapping[str, str], student: Mapping[str, str] | None = None, stage: str = ""
-    ) -> Played:
+    def _play(self, job: str, inputs: Mapping[str, str], batch: str = "") -> Played:
         values = {f"inputs.{key}": text for key, text in {**INPUTS, **inputs}.items()}
         values |= {f"needs.roster.outputs.{key}": text for key, text in self.outputs.items()}
-        values |= {f"matrix.student.{key}": text for key, text in (student or {}).items()}
-        values |= {"matrix.stage": stage, "secrets.PUBLISH_TOKEN": "publish-secret"}
+        values |= {"matrix.batch": batch, "secrets.PUBLISH_TOKEN": "publish-secret"}
         values |= {"secrets.SIGNING_KEY": self.signing_key}
-        name = "-".join(filter(None, ("runner", job, (student or {}).get("name"), stage)))
+        name = "-".join(filter(None, ("runner", job, batch)))
         played = Played(Runner(self.course.root, self.folder / name), None)
         sound = True
         for each in self.workflow["jobs"][job]["steps"]:
             if not sound and "!cancelled()" not in each.get("if", ""):
                 continue
-            if each.get("id") == job:
+            if "id" in each:
                 around = {"GITHUB_SERVER_URL": (self.folder / "server").as_uri(), "GITHUB_API_URL": self.api}
                 own = {f"${{{{ {key} }}}}": text for key, text in values.items()}
                 played.done = played.runner.run(each, own, **around)
                 sound = played.done.returncode == 0
                 said = [line.split("=", 1) for line in played.runner.said("GITHUB_OUTPUT").splitlines()]
-                values |= {f"steps.{job}.outputs.{key}": text for key, text in said}
+                values |= {f"steps.{each['id']}.outputs.{key}": text for key, text in said}
             elif "artifact@" in each.get("uses", ""):
                 given = {key: filled(str(text), values) for key, text in each["with"].items()}
                 sound &= self._carry("upload" in each["uses"], given)
@@ -132,7 +125,7 @@ class Class:
         pattern = given.get("pattern") or given["name"]
         found = [path for path in sorted(self.artifacts.iterdir()) if fnmatch.fnmatchcase(path.name, pattern)]
         for path in found:
-            carry(path, here if len(found) == 1 else here / path.name)
+            carry(path, here if len(found) == 1 or given.get("merge-multiple") == "True" else here / path.name)
         return bool(found) or "pattern" in given
 
     def artifact(self, beginning: str) -> Path:

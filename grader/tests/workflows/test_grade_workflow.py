@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import stat
 from collections.abc import Iterator
@@ -28,37 +29,7 @@ FAKE = """\
 #!/bin/sh
 env > "$RUNNER_TEMP/environment"
 echo "$@" > "$RUNNER_TEMP/asked"
-if [ -n "$FAKE_TEXT" ]; then echo "$FAKE_TEXT" > verdict/verdict.json; fi
-exit "$FAKE_CODE"
 """
-
-
-@needs_bash
-@pytest.mark.parametrize(
-    ("code", "text", "expected"),
-    [
-        ("0", "graded", 0),
-        ("1", "graded", 0),
-        ("5", "not taken", 0),
-        ("5", "", 5),
-        ("2", "", 2),
-        ("4", "fault", 4),
-        ("130", "", 130),
-    ],
-)
-def test_the_step_fails_where_nothing_was_graded(tmp_path: Path, code: str, text: str, expected: int) -> None:
-    (tmp_path / "workspace").mkdir()
-    runner = Runner(tmp_path / "workspace", tmp_path / "temp", FAKE)
-    values = {
-        "${{ matrix.stage }}": "s15",
-        "${{ inputs.isolation }}": "bubblewrap",
-        "${{ matrix.student.revision }}": "a" * 40,
-    }
-    done = runner.run(step(read(GRADE), "grade"), values, FAKE_CODE=code, FAKE_TEXT=text)
-    assert done.returncode == expected
-    asked = runner.said("asked")
-    assert f"--submission submission.git@{'a' * 40} --require-isolation bubblewrap" in asked
-    assert asked.endswith(" -- s15\n")
 
 
 @needs_bash
@@ -66,7 +37,8 @@ def test_the_key_is_a_file_of_its_owner_and_not_in_the_environment(tmp_path: Pat
     (tmp_path / "workspace").mkdir()
     runner = Runner(tmp_path / "workspace", tmp_path / "temp", FAKE)
     values = {"${{ secrets.TESTS_KEY }}": "very-secret"}
-    done = runner.run(step(read(GRADE), "grade"), values, FAKE_CODE="0", FAKE_TEXT="x")
+    done = runner.run(step(read(GRADE), "grade"), values)
+    assert runner.said("asked").endswith(" -- class verdicts\n")
     key = tmp_path / "temp" / "tests.key"
     assert key.read_text(encoding="utf-8") == "very-secret\n"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -89,8 +61,8 @@ def classroom(course: AuthorsCopy, tmp_path: Path) -> Iterator[Class]:
 def grade(classroom: Class, files: dict[str, bytes]) -> tuple[Played, Played, list[Completed]]:
     """Grade a commit of one student; return the last two jobs, and how each ended."""
     played = classroom.run(repository="class/ada", revision=classroom.push("ada", files))
-    ended = [played[name].done for name in ("roster", "pull class-ada", "grade class-ada s01", "publish")]
-    return played["grade class-ada s01"], played["publish"], [done for done in ended if done is not None]
+    ended = [played[name].done for name in ("roster", "grade 1", "publish")]
+    return played["grade 1"], played["publish"], [done for done in ended if done is not None]
 
 
 @pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes")
@@ -102,7 +74,7 @@ def test_a_verdict_is_signed_where_no_student_s_code_has_run(classroom: Class) -
     (classroom.folder / "pub").write_bytes(public)
     classroom.signing_key = private.decode().strip()  # as whoever pastes it into a form
     grading, _, ended = grade(classroom, {S01: solution()})
-    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
+    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
     file = classroom.artifact("results") / "receipts" / "class-ada" / "s01.receipt.json"
     assert verified(file.read_bytes(), read_public_key(classroom.folder / "pub")).passed
     assert not (grading.runner.temp / "signing.key").exists()
@@ -116,10 +88,10 @@ def solution() -> bytes:
 @needs_bash
 def test_a_right_module_goes_from_its_repository_to_a_green_status(classroom: Class) -> None:
     grading, publishing, ended = grade(classroom, {S01: solution()})
-    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
+    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
     (status,) = classroom.statuses
     assert (status["context"], status["state"]) == ("grader/s01", "success")
-    left = classroom.artifact("verdict-class-ada")
+    left = classroom.artifact("verdicts-1") / "verdict-class-ada-s01"
     verdict = json.loads((left / "verdict.json").read_text("utf-8"))
     jsonschema.validate(verdict, json.loads((SCHEMAS / "verdict.schema.json").read_text("utf-8")))
     assert (verdict["passed"], verdict["isolation"], verdict["feedback"]) == (True, "bubblewrap", "hint")
@@ -152,19 +124,23 @@ def matmul(*given):
 @needs_git
 @needs_bash
 def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:
-    temp = classroom.folder / "runner-grade-class-ada-s01"
+    temp = classroom.folder / "runner-grade-1"
     paths = [str(temp / name) for name in (*FILES, "GITHUB_STEP_SUMMARY")]
-    paths += [str(classroom.course.root / "verdict" / "verdict.json"), str(classroom.course.root / S01)]
+    paths += [
+        str(classroom.course.root / "verdicts" / "verdict-class-ada-s01" / "verdict.json"),
+        str(classroom.course.root / S01),
+    ]
     before = (classroom.course.root / S01).read_bytes()
     files = {S01: EVIL.format(paths=paths).encode(), "conftest.py": b"1/0"}
     grading, publishing, ended = grade(classroom, files)
-    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
+    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
     assert classroom.statuses[0]["state"] == "failure"
     for job in (grading, publishing):
         assert [job.runner.said(name) for name in FILES] == [""] * len(FILES)
     log = "".join(done.stdout + done.stderr for done in ended)
     assert not [line for line in obeyed_by_a_runner(log) if not line.startswith("::error title=s01 ")]
-    told = log + "".join(path.read_text("utf-8") for path in classroom.artifact("verdict-class-ada").iterdir())
+    left = classroom.artifact("verdicts-1") / "verdict-class-ada-s01"
+    told = log + "".join((left / name).read_text("utf-8") for name in ("verdict.json", "junit.xml", "results.json"))
     assert "RUNNER_TEMP" not in told
     assert "publish-secret" not in told
     assert "<img" not in grading.runner.said("GITHUB_STEP_SUMMARY") + publishing.runner.said("GITHUB_STEP_SUMMARY")
@@ -175,16 +151,19 @@ def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:
 @pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes")
 @needs_git
 @needs_bash
-def test_a_revision_without_the_module_is_an_error_and_no_failure(classroom: Class) -> None:
+def test_a_revision_without_the_module_is_a_result_of_no_points(classroom: Class) -> None:
     _, publishing, ended = grade(classroom, {"README.md": b"later"})
-    assert [done.returncode for done in ended] == [0, 0, 0, 4], [done.stderr for done in ended]
-    assert classroom.statuses[0]["state"] == "error"
-    assert "cannot be accepted" in publishing.runner.said("GITHUB_STEP_SUMMARY")
+    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
+    assert classroom.statuses[0]["state"] == "failure"
+    assert "no module that can be accepted" in publishing.runner.said("GITHUB_STEP_SUMMARY")
+    text = (classroom.artifact("results") / "results.csv").read_text("utf-8")
+    (row,) = csv.DictReader(text.splitlines())
+    assert (row["outcome"], row["points"]) == ("missing", "0")
 
 
 def test_the_steps_that_are_run_here_are_those_of_the_workflow() -> None:
     found: Document = read(GRADE)
-    assert [job for job in found["jobs"] if step(found, job)] == ["roster", "pull", "grade", "publish"]
+    assert [job for job in found["jobs"] if step(found, job)] == ["roster", "grade", "publish"]
     assert workflows.UV.startswith("#!/bin/sh\nshift 3 # run --no-sync grader\n")
     for job in found["jobs"]:
         assert "uv run --no-sync grader " in step(found, job)["run"]
@@ -193,5 +172,5 @@ def test_the_steps_that_are_run_here_are_those_of_the_workflow() -> None:
 def test_what_one_job_hands_to_another_is_there_as_long_as_a_job_can_be_run_again() -> None:
     jobs = read(GRADE)["jobs"].values()
     uploads = [each["with"] for job in jobs for each in job["steps"] if "upload-artifact@" in each.get("uses", "")]
-    assert len(uploads) == 4
+    assert len(uploads) == 3
     assert min(each["retention-days"] for each in uploads) >= DAYS_OF_RERUNS

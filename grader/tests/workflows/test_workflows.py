@@ -88,7 +88,7 @@ class TestGrade:
     def test_each_job_has_its_own_secrets_in_one_step(self) -> None:
         found = [(job, re.findall(r"secrets\.(\w+)", str(each))) for job, each in steps(self.workflow)]
         assert [(job, names) for job, names in found if names] == [
-            ("pull", ["PULL_TOKEN"]),
+            ("roster", ["PULL_TOKEN"]),
             ("grade", ["TESTS_KEY"]),
             ("publish", ["PUBLISH_TOKEN", "SIGNING_KEY"]),
         ]
@@ -101,12 +101,16 @@ class TestGrade:
             if each.get("uses", "").startswith("actions/download-artifact@")
         }
         group = "${{ needs.roster.outputs.group }}"
-        submission = f"submission-${{{{ matrix.student.name }}}}-{group}"
-        assert taken == {("grade", submission), ("publish", f"verdict-*-{group}")}
+        assert taken == {("grade", f"class-{group}"), ("publish", f"verdicts-*-{group}")}
+
+    def test_what_fetches_runs_nothing_of_a_student_and_has_one_token(self) -> None:
+        fetching = [each for job, each in steps(self.workflow) if job == "roster" and "PULL_TOKEN" in str(each)]
+        assert [each["id"] for each in fetching] == ["pull"]
+        assert fetching[0]["run"] == 'uv run --no-sync grader ci pull --students "$STUDENTS" -- class'
 
     def test_no_job_writes_what_another_one_reads_from_a_cache(self) -> None:
         found = [each["with"] for _, each in steps(self.workflow) if "setup-uv" in each.get("uses", "")]
-        assert found == [{"enable-cache": False}] * 4
+        assert found == [{"enable-cache": False}] * 3
 
     def test_isolation_is_required_in_both_jobs_that_see_a_verdict(self) -> None:
         for job in ("grade", "publish"):
@@ -121,26 +125,28 @@ class TestGrade:
         assert plain[0]["isolation"] == "bubblewrap"
 
     def test_values_from_outside_come_through_the_environment(self) -> None:
-        known = r"\$\{\{ (inputs|secrets|matrix|matrix\.student|needs\.roster\.outputs)\.\w+ \}\}"
-        for job in ("roster", "pull", "grade", "publish"):
-            for text in step(self.workflow, job)["env"].values():
+        known = r"\$\{\{ (inputs|secrets|matrix|needs\.roster\.outputs|steps\.roster\.outputs)\.\w+ \}\}"
+        for _, each in steps(self.workflow):
+            for text in each.get("env", {}).values():
                 assert re.fullmatch(known, text)
 
     def test_results_are_published_also_where_one_stage_could_not_be_graded(self) -> None:
         assert "!cancelled()" in self.workflow["jobs"]["publish"]["if"]
         assert self.workflow["jobs"]["grade"]["strategy"]["fail-fast"] is False
 
-    def test_the_others_are_graded_where_one_commit_cannot_be_fetched(self) -> None:
-        assert self.workflow["jobs"]["pull"]["strategy"]["fail-fast"] is False
-        assert "!cancelled()" in self.workflow["jobs"]["grade"]["if"]
+    def test_a_class_of_n_costs_a_job_for_each_batch_and_two_more(self) -> None:
+        assert list(self.workflow["jobs"]) == ["roster", "grade", "publish"]
+        matrices = {job: each.get("strategy", {}).get("matrix") for job, each in self.workflow["jobs"].items()}
+        batches = {"batch": "${{ fromJSON(needs.roster.outputs.batches) }}"}
+        assert matrices == {"roster": None, "grade": batches, "publish": None}
 
-    def test_a_pattern_never_matches_one_artifact_only_while_there_is_a_verdict(self) -> None:
-        uploads = [
-            each["with"]["name"]
+    def test_verdicts_of_one_batch_or_of_several_lie_in_the_same_folder(self) -> None:
+        (found,) = [
+            each["with"]
             for job, each in steps(self.workflow)
-            if "upload-artifact@" in each.get("uses", "") and job in ("roster", "grade")
+            if job == "publish" and "download-artifact@" in each.get("uses", "")
         ]
-        assert [name.split("${{")[0] for name in uploads] == ["verdict-roster-", "verdict-"]
+        assert found["merge-multiple"] is True and found["path"] == "verdicts"
 
 
 @pytest.mark.parametrize("path", THEIRS, ids=lambda path: path.name)

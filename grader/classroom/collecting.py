@@ -1,0 +1,313 @@
+"""Takes verdicts that were reached elsewhere (in CI, by Gradescope, on another machine) into the gradebook of a class.
+
+Of a verdict's file only what has the form of a verdict is taken (results.py), and of what explains its failures plain
+text. Beside it may lie `about.json` (whose it is, and when it was handed in) and the module's text, which has to have
+the digest that the verdict names. The rows' words are the course's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
+from grader.classroom.results import FILE, MAX_BYTES, Malformed, Result, checked, document
+from grader.course.provenance import made_here
+from grader.course.stage import Stage
+from grader.criterion import Passes
+from grader.errors import NotHandedIn, UsageError
+from grader.gradebook.intake import MISSING
+from grader.gradebook.job import ungraded
+from grader.gradebook.marks import Entry, table, update_marks
+from grader.gradebook.policy import Policy
+from grader.gradebook.records import Attempt, Key, Made, Member, Outcome, Waiting
+from grader.gradebook.records import Result as Kept
+from grader.gradebook.roster import keys, moment
+from grader.gradebook.store import Gradebook
+from grader.report.document import counts_document, kinds_document, robustness_document
+from grader.submission.files import folded, printable
+from grader.submission.snapshot import whole_digest
+from grader.verdict import SCHEMA
+
+ABOUT = "about.json"
+MOST_FILES = 100_000
+MOST_TEXT = 4000
+MAX_MODULE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """A verdict that was found, whose it is, and what is known of what was handed in."""
+
+    student: str
+    result: Result
+    values: Mapping[str, Any] = field(default_factory=dict)
+    submitted: datetime | None = None
+    label: str = ""
+    text: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What came of a collection: how many results are new, who is known to no roster, and which files were refused."""
+
+    new: int = 0
+    known: int = 0
+    missing: int = 0
+    strangers: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    lacking_receipts: tuple[str, ...] = ()
+
+
+def found_in(
+    place: Path, stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo
+) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    """Return the verdicts below a folder, or of a file, and which files could not be taken, with why."""
+    if not place.exists():
+        raise UsageError(f"{place} does not exist", "Name a folder of verdicts, as CI leaves it, or a verdict.json.")
+    paths = sorted(place.rglob("*.json"))[:MOST_FILES] if place.is_dir() else [place]
+    found: list[Found] = []
+    refused: list[str] = []
+    for path in paths:
+        if path.name == ABOUT or path.name.endswith(".receipt.json") or path.is_symlink():
+            continue
+        try:
+            values = document(path)
+            if "criteria" in values and "stage" in values:
+                found.append(_found(path, values, stages, tiers, zone))
+            elif path.name == FILE:
+                raise Malformed("it is no verdict")
+        except (Malformed, UsageError) as error:
+            refused.append(f"{printable(str(path))}: {error}")
+    return tuple(found), tuple(refused)
+
+
+def _found(path: Path, values: dict[str, Any], stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo) -> Found:
+    stage = next((each for each in stages if each.id == values["stage"]), None)
+    if stage is None:
+        raise Malformed("stage")
+    result = checked(values, stage, tiers)
+    about: dict[str, Any] = {}
+    if (path.parent / ABOUT).exists():
+        about = document(path.parent / ABOUT)
+    made = values.get("provenance") or {}
+    names = [about.get("student"), made.get("student") if isinstance(made, dict) else None, _of_folder(path, stage)]
+    student = next((each for each in names if isinstance(each, str) and each.strip()), "")
+    if not student or printable(student) != student or len(student) > 100:
+        raise Malformed("student: nobody is named; `grader check --student NAME` names one")
+    label = "@".join(str(each) for each in (about.get("repository"), about.get("revision")) if each)
+    return Found(
+        student.strip(), result, values, submitted_in(about, zone),
+        printable(label) or printable(path.parent.name), _text(path.parent / stage.module, result),
+    )  # fmt: skip
+
+
+def submitted_in(about: Mapping[str, Any], zone: tzinfo) -> datetime | None:
+    """Return when something was handed in, as about.json says it."""
+    found = moment(str(about.get("submitted") or ""), zone)
+    return found if isinstance(found, datetime) else None
+
+
+def _of_folder(path: Path, stage: Stage) -> str:
+    """Return whose folder it is: `verdict-STUDENT-STAGE-GROUP` of CI, else one that bears the student's name."""
+    name = path.parent.name
+    if name.startswith("verdict-") and f"-{stage.id}" in name:
+        return name.removeprefix("verdict-").rpartition(f"-{stage.id}")[0]
+    if name in (stage.id, stage.name):
+        return path.parent.parent.name
+    return name if path.name == FILE else path.stem
+
+
+def _text(path: Path, result: Result) -> bytes | None:
+    """Return the text of the module that a result is of; None where it is not there, or another."""
+    try:
+        if path.is_symlink() or path.stat().st_size > MAX_MODULE:
+            return None
+        text = path.read_bytes()
+    except OSError:
+        return None
+    return text if whole_digest(hashlib.sha256(text).hexdigest(), result.uses) == result.submission else None
+
+
+def receipts_in(places: Iterable[Path], key: Any) -> dict[tuple[str, str, int], Receipt]:
+    """Return the genuine receipts below folders, by stage, digest and seed."""
+    found: dict[tuple[str, str, int], Receipt] = {}
+    for place in places:
+        for path in sorted(place.rglob("*.receipt.json"))[:MOST_FILES] if place.is_dir() else ():
+            try:
+                with path.open("rb") as file:
+                    receipt = verified(file.read(MAX_BYTES), key)
+            except (OSError, InvalidReceiptError):
+                continue
+            found[receipt.stage, receipt.submission, receipt.seed] = receipt
+    return found
+
+
+def is_vouched(each: Found, receipts: Mapping[tuple[str, str, int], Receipt]) -> bool:
+    """Say whether a genuine receipt says the same of every criterion; what was not graded needs none."""
+    result = each.result
+    if result.why:
+        return True
+    receipt = receipts.get((result.stage.id, result.submission, result.seed))
+    rows = {criterion.id: row.status for criterion, row in zip(result.stage.criteria, result.rows, strict=True)}
+    return receipt is not None and dict(receipt.criteria) == rows
+
+
+def collect(
+    book: Gradebook,
+    policy: Policy,
+    found: Sequence[Found],
+    roster: Sequence[Member],
+    stages: Sequence[Stage],
+    now: datetime,
+) -> Collected:
+    """Keep verdicts in a gradebook that were not known, all or none, and that who is in the roster handed in nothing.
+
+    Whoever already has a result for the same text keeps it: regrading changes marks, and nothing else does.
+    """
+    names: dict[str, str] = {}
+    for member in roster:
+        for key in keys(member):
+            names.setdefault(key, member.student)
+    new = known = 0
+    strangers: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    with book.changing():
+        book.keep_roster(roster)
+        before = {(each.student, each.stage, each.digest) for each in book.attempts() if each.result is not None}
+        for each in found:
+            student = names.get(folded([each.student])[0], each.student)
+            if roster and student not in {member.student for member in roster}:
+                strangers[student] = None
+            if _keep(book, replace(each, student=student), before, now):
+                new += 1
+            else:
+                known += 1
+            changed[student] = None
+        lacking = [
+            (member.student, stage)
+            for stage in stages
+            for handed_in in ({each.student for each in book.attempts() if each.stage == stage.id},)
+            for member in roster
+            if member.student not in handed_in
+        ]
+        for name, stage in lacking:
+            _keep(book, Found(name, Result(stage, why="nothing was handed in", is_missing=True)), before, now)
+            changed[name] = None
+        for name in changed:
+            update_marks(book, policy, name, "taken in", now)
+    return Collected(new, known, len(lacking), tuple(strangers))
+
+
+def _keep(book: Gradebook, each: Found, before: set[tuple[str, str, str]], now: datetime) -> bool:
+    """Keep one; say whether it is new."""
+    result, stage = each.result, each.result.stage
+    digest = MISSING if result.is_missing else result.submission
+    if each.text is not None:
+        digest = hashlib.sha256(each.text).hexdigest()
+    attempt = Attempt(
+        each.student, stage.id, digest, each.submitted, "csv" if each.submitted else "unknown", each.label
+    )
+    if result.outcome == "fault":
+        book.note_fault(each.student, stage.id, result.why, now)
+        return False
+    book.keep_attempt(attempt)
+    if (each.student, stage.id, digest) in before:
+        return False
+    whole = digest if result.is_missing else result.submission
+    key = Key(each.student, stage.id, whole, result.course, result.seed, result.isolation)
+    if result.outcome == "waits":
+        told = NotHandedIn(result.why)
+        verdict = {**ungraded(stage, key, "full", told, made_here()), "waits_for": list(result.waits_for)}
+        book.keep_waiting(Waiting(each.student, stage.id, digest, verdict, now))
+        return False
+    if not result.is_missing:
+        verdict = as_document(result, each.values)
+    else:
+        verdict = dict(ungraded(stage, key, "full", NotHandedIn(f"{each.student}: {result.why}"), made_here()))
+    if each.text is not None:
+        book.keep_source(digest, each.text)
+    outcome: Outcome = "missing" if result.is_missing else "graded"
+    made = Made(result.python or "", result.numpy or "", "", "taken in")
+    number = book.keep_result(Kept(key, outcome, verdict, now, 0.0, made))
+    book.drop_waiting(attempt)
+    book.count_for(each.student, stage.id, digest, number)
+    return True
+
+
+def as_document(result: Result, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a result as a verdict's document; values is that from which it was read, for what explains failures."""
+    given = {row.get("id"): row for row in (values or {}).get("criteria") or () if isinstance(row, dict)}
+    rows = []
+    for criterion, row in zip(result.stage.criteria, result.rows, strict=True):
+        failures = given.get(criterion.id, {}).get("failures")
+        rows.append(
+            {
+                "id": criterion.id,
+                "text": row.text,
+                "status": row.status,
+                "tests_passed": row.passed,
+                "tests_total": row.total,
+                "robust": row.robust,
+                "robustness": robustness_document(row.counts),
+                "values_right": row.values_right,
+                "kinds": kinds_document(row.counts),
+                "waits_for": [],
+                "failures": list(_failures(failures)) if isinstance(failures, list) else [],
+            }
+        )
+    return {
+        "schema": SCHEMA,
+        "stage": result.stage.id,
+        "title": result.stage.title,
+        "passed": result.passed,
+        "robust": result.passed and all(row.robust for row in result.rows),
+        "passes": result.stage.passes,
+        "counts": counts_document([(row.status == "passed", row.robust) for row in result.rows]),
+        "seed": result.seed,
+        "isolation": result.isolation,
+        "duration_s": None,
+        "course": result.course,
+        "submission": result.submission,
+        "uses": [{"stage": use.stage, "source": use.source, "digest": use.digest} for use in result.uses],
+        "notes": [],
+        "problem": None,
+        "faults": [],
+        "criteria": rows,
+        "feedback": result.feedback,
+        "provenance": {"python": result.python, "numpy": result.numpy},
+    }
+
+
+def _failures(found: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what explains failures, as plain text of a bounded length."""
+    for each in found[:MOST_FILES]:
+        if not isinstance(each, dict):
+            continue
+        told = {name: _plain(each.get(name)) for name in ("test", "status", "call", "message", "where", "help", "kind")}
+        cause = each.get("cause")
+        kept = None
+        if isinstance(cause, dict) and isinstance(cause.get("text"), str):
+            kept = {
+                name: _plain(cause.get(name)) for name in ("id", "criterion", "function", "text", "fix", "evidence")
+            }
+            line = cause.get("line")
+            kept["line"] = line if type(line) is int and 0 < line < MAX_MODULE else None  # type: ignore[assignment]
+        yield {**told, "hidden": each.get("hidden") is not False, "cause": kept, "gradients": [], "notes": []}
+
+
+def _plain(value: object) -> str | None:
+    return printable(value[:MOST_TEXT]) if isinstance(value, str) else None
+
+
+def table_of(found: Sequence[Found], policy: Policy, passes: Mapping[str, Passes], now: datetime) -> tuple[Entry, ...]:
+    """Return the marks of verdicts under class.toml, as a gradebook of them alone has them."""
+    with tempfile.TemporaryDirectory() as folder, Gradebook.open(Path(folder), create=True) as book:
+        book.decide_by(passes)
+        collect(book, policy, found, (), (), now)
+        return table(book)

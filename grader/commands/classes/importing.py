@@ -1,0 +1,90 @@
+"""`grader class import`: takes in verdicts that CI, Gradescope or another machine reached."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.commands.classes.messages import some, tell_mixed
+from grader.commands.classes.options import Folder, PolicyFile, Rosters, Stages
+from grader.commands.options import Json, RequireIsolation
+from grader.errors import UsageError
+
+
+def take_in_verdicts(
+    places: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Folders of verdicts, as CI leaves them, or verdict.json files."),
+    ],
+    out: Folder,
+    stage: Stages = None,
+    roster: Rosters = None,
+    policy: PolicyFile = None,
+    require_isolation: RequireIsolation = "landlock",
+    public_key: Annotated[
+        Path | None, typer.Option("--public-key", metavar="KEY", help="Take only verdicts with a genuine receipt.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be taken in; write nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take in verdicts that were reached elsewhere: in CI, by Gradescope, on another machine.
+
+    They count under the same class.toml as all others. Who is in the roster and has no verdict is `missing`, as after
+    `grade`. A student who has a result for the same text keeps it. Exit codes: 0 all is taken in; 4 some files are
+    refused, which are named.
+    """
+    from grader.classroom.collecting import Collected, collect, found_in, is_vouched, receipts_in
+    from grader.gradebook.class_run import RunOptions, locked, policy_of, roster_of
+    from grader.gradebook.store import Gradebook
+    from grader.isolation.tiers import TIERS
+    from grader.progress.workspace import open_workspace
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+
+    course = open_workspace(Path.cwd()).course
+    options = RunOptions(out, policy, tuple(roster or ()))
+    rules = policy_of(course, options)
+    members = roster_of(options, rules.zone)
+    wanted = tuple(course.find(name) for name in stage) if stage else course.stages
+    tiers = TIERS[: TIERS.index(require_isolation) + 1] if require_isolation in TIERS else TIERS
+    read = [found_in(place, wanted, tiers, rules.zone) for place in places]
+    found = [each for taken, _ in read for each in taken]
+    refused = tuple(why for _, refusals in read for why in refusals)
+    unproven: list[str] = []
+    if public_key is not None:
+        from grader.classroom.receipt import read_public_key
+
+        receipts = receipts_in(places, read_public_key(public_key))
+        unproven = [f"{each.student} {each.result.stage.id}" for each in found if not is_vouched(each, receipts)]
+        found = [each for each in found if is_vouched(each, receipts)]
+    if not found and not refused and not unproven:
+        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", "Expected verdict.json files.")
+    done = Collected(refused=refused, lacking_receipts=tuple(unproven))
+    if not dry_run and found:
+        here = tuple(each for each in wanted if stage or any(one.result.stage.id == each.id for one in found))
+        with locked(out), Gradebook.open(out, create=True) as book:
+            book.decide_by(rules.passes(course.stages))
+            kept = collect(book, rules, found, members, here, datetime.now(UTC))
+            if not book.passes_kept():
+                with book.changing():
+                    book.keep_passes(rules.passes(course.stages))
+        done = replace(kept, refused=refused, lacking_receipts=tuple(unproven))
+    if as_json:
+        write(dumps({"schema": 1, "found": len(found), **asdict(done)}))
+    else:
+        told = f"{len(found)} would be taken in" if dry_run else f"{done.new} taken in, {done.known} known before"
+        write(f"{told}, {done.missing} missing, {len(refused)} refused" + (f", {len(unproven)} without a receipt"
+              if unproven else ""))  # fmt: skip
+    if done.strangers:
+        say(f"The roster does not know {some(done.strangers)}: `grader class merge` joins a name to another.")
+    for why in refused[:10]:
+        say(f"refused: {why}")
+    for whose in unproven[:10]:
+        say(f"without a receipt: {whose}")
+    if not dry_run and found:
+        tell_mixed(out)
+    raise typer.Exit(4 if refused or unproven else 0)

@@ -1,0 +1,229 @@
+"""`grader class show`, `rename`, `merge` and `forget`: one student of a class."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.classes.marks import expect_student, told_of
+from grader.commands.classes.options import Folder, PolicyFile, Student
+from grader.commands.options import Json, stage_names
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.gradebook.dossier import StageDossier
+
+NAME = 100  # characters
+AROUND = 2  # lines of code before and after one with a cause
+
+
+def show(
+    student: Student,
+    stage: Annotated[str | None, typer.Argument(metavar="[STAGE]", autocompletion=stage_names)] = None,
+    out: Folder = Path(),
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the student's page (extra `class`).")
+    ] = None,
+    policy: PolicyFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show all of one student: points and why, the code where it is wrong, the history.
+
+    --html writes the page that `report` makes for the student, to hand back as it is.
+    """
+    from grader.gradebook.class_run import RunOptions, policy_of
+    from grader.gradebook.dossier import as_document, dossier
+    from grader.gradebook.figures import sheets
+    from grader.gradebook.store import Gradebook
+    from grader.progress.workspace import open_workspace
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+
+    course = open_workspace(Path.cwd()).course
+    wanted = None if stage is None else course.find(stage).id
+    rules = policy_of(course, RunOptions(out, policy))
+    with Gradebook.open(out) as book:
+        expect_student(book, student, out)
+        book.decide_by(rules.passes(course.stages))
+        found = dossier(book, rules, student, wanted)
+        pages = sheets(book, None if wanted is None else frozenset({wanted}), student)
+        sheet = next(pages, None) if html is not None else None
+    if not found:
+        raise UsageError(f"nothing is known of {student}" + (f" for {wanted}" if wanted else ""), "Mind the stage.")
+    if html is not None and sheet is not None:
+        from grader.commands.publishing import expect_writable, put
+        from grader.gradebook.pages import Pages
+
+        expect_writable(html)
+        put(html, Pages(course, rules.feedback, datetime.now(rules.zone)).student(sheet))
+        say(f"{html} shows {student}.")
+    if as_json:
+        write(dumps(as_document(found, student)))
+    elif html is None:
+        for each in found:
+            _tell(each)
+
+
+def _tell(each: StageDossier) -> None:
+    from grader.report.terminal.layout import MARKS
+    from grader.report.terminal.screen import look, write
+
+    clean, entry = look().clean, each.entry
+    points = "no points yet" if entry.points is None else f"{entry.points:g} points"
+    most = f" of {entry.mark.out_of:g}" if entry.mark and entry.points is not None else ""
+    said = entry.reached or entry.outcome
+    write(clean(f"{entry.student} · {entry.stage} {each.title}: {points.replace(' points', f'{most} points')}, {said}"))
+    if entry.reason:
+        write(clean(f"  {entry.reason}"))
+    if entry.mark and entry.mark.late_days:
+        left = f"{100 * entry.mark.factor:g} % of {entry.mark.raw:g} points count"
+        write(f"  {entry.mark.late_days} days late, {entry.mark.budget_days} of them free: {left}")
+    if each.attempt is not None:
+        when = f"{each.attempt.submitted:%Y-%m-%d %H:%M %Z} ({each.attempt.clock})" if each.attempt.submitted else "-"
+        write(clean(f"  submitted {when}, attempts: {entry.attempts}, file {each.attempt.label}"))
+    if each.result is not None:
+        key, made = each.result.key, each.result.made
+        write(
+            clean(
+                f"  graded {each.result.at:%Y-%m-%d %H:%M %Z}: seed {key.seed}, {key.isolation}, course {key.course}, "
+                f"Python {made.python}, NumPy {made.numpy}"
+            )
+        )
+    for row in each.criteria:
+        mark = MARKS[row.status][0] if row.status in MARKS else "?"
+        write(clean(f"  {mark} {row.points:g} of {row.out_of:g}  {row.text}"))
+        if row.reason:
+            write(clean(f"      given by hand: {row.reason}"))
+        for cause in row.causes or row.calls[:1]:
+            write(clean(f"      {cause}"))
+    for line in around(each):
+        write(clean(line))
+    for change in each.history:
+        write(clean(f"  {told_of(change)}"))
+
+
+def around(each: StageDossier) -> list[str]:
+    """Return the lines of the module around those with a cause, and the causes below them."""
+    wrong = {line.number for line in each.code if line.causes}
+    near = {place for line in wrong for place in range(line - AROUND, line + AROUND + 1)}
+    found: list[str] = []
+    last = 0
+    for line in each.code:
+        if line.number not in near:
+            continue
+        found += ["  …"] if last and line.number > last + 1 else []
+        last = line.number
+        found.append(f"  {'>' if line.causes else ' '} {line.number:>4} | {line.text}")
+        found += [f"         ^ {cause}" for cause in line.causes]
+    return found
+
+
+def rename(
+    student: Student,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the student is called from now on.")],
+    out: Folder,
+) -> None:
+    """Call a student by another name, everywhere in the gradebook."""
+    from grader.gradebook.class_run import locked
+    from grader.gradebook.store import Gradebook
+    from grader.report.terminal.screen import say
+    from grader.submission.files import printable
+
+    if not name.strip() or name != name.strip() or printable(name) != name or len(name) > NAME:
+        raise UsageError(f"{printable(name)!r} cannot be a name", f"Expected 1 to {NAME} characters that can be shown.")
+    with Gradebook.open(out) as book, locked(out), book.changing():
+        expect_student(book, student, out)
+        if name in book.students():
+            raise UsageError(
+                f"{name} is in the gradebook already", f"`grader class merge {student} {name}` joins them."
+            )
+        book.rename(student, name, datetime.now(UTC))
+    say(f"{student} is {name} from now on.", _beside(out, student))
+
+
+def merge(
+    student: Student,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="Who gets everything.")],
+    out: Folder,
+    policy: PolicyFile = None,
+) -> None:
+    """Join two names of one person: INTO gets all attempts of STUDENT."""
+    from grader.gradebook.class_run import RunOptions, locked, policy_of
+    from grader.gradebook.marks import update_marks
+    from grader.gradebook.store import Gradebook
+    from grader.progress.workspace import open_workspace
+    from grader.report.terminal.screen import say
+
+    if student == into:
+        raise UsageError(f"{student} and {into} are one name", "Name two.")
+    course = open_workspace(Path.cwd()).course
+    rules = policy_of(course, RunOptions(out, policy))
+    with Gradebook.open(out) as book, locked(out), book.changing():
+        for each in (student, into):
+            expect_student(book, each, out)
+        mine = {(each.stage, each.criterion) for each in book.overrides(student)}
+        if both := sorted(mine & {(each.stage, each.criterion) for each in book.overrides(into)}):
+            what = f"{student} and {into} both have points by hand for {both[0][0]}"
+            raise UsageError(what, "Take back those that shall not count with `grader class override … --clear`.")
+        now = datetime.now(UTC)
+        book.merge(student, into, now)
+        book.decide_by(rules.passes(course.stages))
+        update_marks(book, rules, into, f"joined with {student}", now)
+    say(f"{into} has all that was kept of {student}.", _beside(out, student))
+
+
+def forget(
+    student: Student,
+    out: Folder,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    backup: Annotated[
+        bool, typer.Option("--backup/--no-backup", help="Copy the gradebook first; the copy still knows the student.")
+    ] = True,
+) -> None:
+    """Erase a student: code, verdicts, marks and the name.
+
+    Lines of the history stay as numbers and times. It asks first, and cannot be taken back without the copy.
+    """
+    from grader.gradebook.class_run import locked
+    from grader.gradebook.store import FILE, Gradebook
+    from grader.report.terminal.screen import say
+    from grader.report.terminal.words import count
+
+    with Gradebook.open(out) as book, locked(out):
+        expect_student(book, student, out)
+        if not yes and not _agreed(f"Erase all of {student} from {out / FILE}?"):
+            raise UsageError("nothing is erased", "Say y, or add --yes.")
+        now = datetime.now(UTC)
+        copy = out / f"gradebook-{now:%Y%m%dT%H%M%S}.sqlite"
+        if backup:
+            book.back_up(copy)
+        texts, results = book.forget(student, now)
+    say(f"Erased {count(texts, 'text')} and {count(results, 'result')} of one student.", _beside(out, student))
+    if backup:
+        say(f"{copy} still holds them: delete it once nobody needs the way back.")
+
+
+def _agreed(question: str) -> bool:
+    import sys
+
+    if not sys.stdin.isatty():
+        return False
+    return typer.confirm(question, err=True)
+
+
+def _beside(out: Path, student: str) -> str | None:
+    """Return which files beside the gradebook still bear a name."""
+    from grader.gradebook.policy import FILE as POLICY
+    from grader.gradebook.roster import FILE as ROSTER
+
+    named = []
+    for path in (out / ROSTER, out / POLICY):
+        try:
+            if student in path.read_text(encoding="utf-8", errors="replace"):
+                named.append(str(path))
+        except OSError:
+            continue
+    return f"{' and '.join(named)} still has the name: change it there as well." if named else None
