@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader import __version__
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
-from grader.progress import last_check
 from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
+from grader.progress.steps import last_seen
 from grader.progress.workspace import Workspace
 
 
@@ -48,7 +47,7 @@ def _reached(workspace: Workspace, stage: Stage, state: State, progress: Progres
         kept = progress.passed[stage.id]
         known = kept.criteria is not None and kept.robust is not None
         return Reached(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
-    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    found = last_seen(workspace, stage)
     return None if found is None else Reached(len(found.rows), found.passed, found.robust)
 
 
