@@ -17,7 +17,7 @@ import typer.main
 
 from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
-from grader.process import STOPPED, stopped, uncollected
+from grader.process import STOPPED, stopped
 from grader.report.terminal.screen import prepare, unwritten
 
 EPILOG = (
@@ -25,8 +25,8 @@ EPILOG = (
     "4 grader fault or isolation refused, 5 nothing that can be graded was handed in, 130 stopped with Ctrl-C."
 )
 _WORDS = (
-    (re.compile(r"is not a valid int(eger)?( range)?$"), "is not a whole number"),
-    (re.compile(r"is not a valid float( range)?$"), "is not a number"),
+    (r"is not a valid int(eger)?( range)?$", "is not a whole number"),
+    (r"is not a valid float( range)?$", "is not a number"),
 )
 
 
@@ -39,7 +39,7 @@ def _refusal(error: Any) -> UsageError:
     """Return what the parser refuses, told as every other error is, with the command that shows what it takes."""
     message = error.format_message().rstrip(".")
     for pattern, words in _WORDS:
-        message = pattern.sub(words, message)
+        message = re.sub(pattern, words, message)
     asked = error.ctx.command_path if error.ctx is not None else "grader"
     return UsageError(f"{message[:1].lower()}{message[1:]}", f"`{asked} -h` shows what it takes.")
 
@@ -97,8 +97,7 @@ class Entry:
 
     def command(self, name: str) -> Any:
         """Import the command and have it built."""
-        with uncollected(stays=True):
-            found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
+        found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
         builder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         if isinstance(found, typer.Typer):
             builder.add_typer(found, name=name, hidden=self.hidden())

@@ -54,7 +54,7 @@ def is_dumb(terminal: str | None) -> bool:
 NAME = "grader"
 SCRIPTS = (NAME, f"{NAME}.exe", f"{NAME}-script.py")
 LONGEST = 60  # characters; what is typed before a command is no longer, or its options are left out
-_COMMAND = re.compile(r"(^|`)grader(?=[ `]|$)")
+_COMMAND = r"(^|`)grader(?=[ `]|$)"
 
 
 @dataclass(frozen=True)
@@ -140,4 +140,4 @@ def typed(text: str, name: str | None = None) -> str:
     >>> typed("`grader status` shows the road", "uv run grader")
     '`uv run grader status` shows the road'
     """
-    return _COMMAND.sub(lambda found: f"{found[1]}{here() if name is None else name}", text)
+    return re.sub(_COMMAND, lambda found: f"{found[1]}{here() if name is None else name}", text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +16,9 @@ FOLDER = f"{STAGES}/capstone"
 MANIFEST = "capstone.toml"
 SCHEMA = 1
 MOST = 1_000_000
-_SCRIPT: Rule = re.compile(r"[A-Za-z_]\w*\.py"), "the plain name of a Python file, as in 'train.py'"
-_DATA: Rule = re.compile(r"([A-Za-z_]\w*/)*[A-Za-z_][\w-]*\.txt"), "a text file below the capstone's folder"
-_STAGE: Rule = re.compile(r"s[0-9]{2,}"), "a stage id: s and two digits or more"
+_SCRIPT: Rule = r"[A-Za-z_]\w*\.py", "the plain name of a Python file, as in 'train.py'"
+_DATA: Rule = r"([A-Za-z_]\w*/)*[A-Za-z_][\w-]*\.txt", "a text file below the capstone's folder"
+_STAGE: Rule = r"s[0-9]{2,}", "a stage id: s and two digits or more"
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,8 @@ def _is_same(pattern: object, node: object) -> bool:
     return type(pattern) is type(node) and pattern == node
 
 
-ANY_TEXT: Rule = re.compile(r".*", re.DOTALL), "a text"
-KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-projected-with-w-q'"
+ANY_TEXT: Rule = r"(?s).*", "a text"
+KEBAB: Rule = r"[a-z0-9]+(-[a-z0-9]+)*", "kebab-case, as in 'keys-projected-with-w-q'"
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ ALTERNATIVES = "alternatives/"
 FIELDS = ("criterion", "replaces", "text", "fix")
 PREMISE, NO_PREMISE = ("absent", "present"), Premise()
 PATCHES, WRITTEN = "mistakes.toml", "mistakes.py"
-_ID: Rule = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*"), "words with dashes between them, as in 'forgot-scaling'"
+_ID: Rule = r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", "words with dashes between them, as in 'forgot-scaling'"
 
 
 def mistake(
@@ -316,7 +316,7 @@ def _patched(text: str, reference: str, file: str) -> Iterator[Mistake]:
                     quoted = f'[{criterion}."{replaces}.{name}".{next(iter(entry.values))}]'
                     of_function.wrong(name, f"is no mistake; a name with a dot is quoted, as in {quoted}")
                     continue
-                if not _ID[0].fullmatch(name):
+                if not re.fullmatch(_ID[0], name):
                     of_function.wrong(name, f"is not {_ID[1]}; tables are [criterion.function.id]")
                 elif (patched := _entry(entry, name, replaces, known)) is not None:
                     said, premise = (entry.text("text"), entry.text("fix")), _premise(entry, patched)

@@ -115,15 +115,15 @@ def manifest_place(folder: Path) -> str:
 SCHEMA = 1
 
 _Numbers = TypeVar("_Numbers", Limits, Tolerance)
-_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "a stage id: s and two digits or more"
-_KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'split-heads'"
-_MODULE: Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'topic.py'"
-_DOTTED: Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, dotted or not"
+_STAGE_ID: Rule = r"s[0-9]{2,}", "a stage id: s and two digits or more"
+_KEBAB: Rule = r"[a-z0-9]+(-[a-z0-9]+)*", "kebab-case, as in 'split-heads'"
+_MODULE: Rule = r"[A-Za-z_][A-Za-z0-9_]*\.py", "the plain name of a Python file, as in 'topic.py'"
+_DOTTED: Rule = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", "a Python name, dotted or not"
 _FORBIDDEN: Rule = (
-    re.compile(r"\.[A-Za-z_]\w*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"),
+    r"\.[A-Za-z_]\w*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*",
     "a Python name, dotted or not, or a method with its dot, as in '.sort'",
 )
-_OPERATOR: Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
+_OPERATOR: Rule = "|".join(map(re.escape, OPERATORS)), "an operator; known are " + " ".join(OPERATORS)
 
 
 def load_course(root: Path, hidden: Path | None = None) -> Course:
@@ -269,7 +269,7 @@ def _forbidden(table: Table, packages: tuple[str, ...]) -> Forbidden:
     modules = {*packages, *sys.stdlib_module_names}
     for place, name in enumerate(forbidden.names):
         known = modules if "." in name else {*modules, *dir(builtins)}
-        if _FORBIDDEN[0].fullmatch(name) and name[0] != "." and (top := name.partition(".")[0]) not in known:
+        if re.fullmatch(_FORBIDDEN[0], name) and name[0] != "." and (top := name.partition(".")[0]) not in known:
             what = "none of Python's modules or the course's packages" + ("" if "." in name else ", and no builtin")
             alike = f"; a method begins with a dot: '.{name}'" if hasattr(list, name) else did_you_mean(top, known)
             table.wrong(f"names[{place}]", f"'{top}' is {what}{alike}")

@@ -137,7 +137,7 @@ def expect_released(stage: Stage, wanted: Mapping[str, str]) -> tuple[Path, ...]
     return tuple(root / path for path in sorted(wanted) if path.endswith(".py"))
 
 
-_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?")
+_VERSION = r"(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?"
 
 
 def is_newer(version: str, than: str) -> bool:
@@ -148,7 +148,7 @@ def is_newer(version: str, than: str) -> bool:
 
 def _ordered(version: str) -> tuple[tuple[int, ...], str, int] | None:
     """Return what versions are ordered by: 1.0 is 1.0.0, and a pre-release comes before its release."""
-    found = _VERSION.fullmatch(version)
+    found = re.fullmatch(_VERSION, version)
     if found is None:
         return None
     numbers = [int(number) for number in found[1].split(".")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from dataclasses import dataclass, fields
@@ -20,18 +19,18 @@ PROJECT = "pyproject.toml"
 UNSAID = ("numpy",)  # the packages of a stage that is looked at without its course
 KEY = "tool.grader"
 GIVEN = ("stages", "grader")  # what learners get as it is
-_NAME: Rule = re.compile(r"[A-Za-z_]\w*"), "the name of a package that Python can import, as in 'numpy'"
+_NAME: Rule = r"[A-Za-z_]\w*", "the name of a package that Python can import, as in 'numpy'"
 _FOLDER: Rule = (
-    re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*"),
+    r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*",
     "a folder of the course that Python can import as a package, as in 'hidden'",
 )
-_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "the id of a stage: s and two digits or more"
-_FILE: Rule = re.compile(r"(?!/)(?!.*(^|/)\.\.(/|$))[^\\]*\.py"), "a Python file of the course, relative to its folder"
+_STAGE_ID: Rule = r"s[0-9]{2,}", "the id of a stage: s and two digits or more"
+_FILE: Rule = r"(?!/)(?!.*(^|/)\.\.(/|$))[^\\]*\.py", "a Python file of the course, relative to its folder"
 _PAGE: Rule = (
-    re.compile(r"[\w-]+(/[\w-]+)*\.md"),
+    r"[\w-]+(/[\w-]+)*\.md",
     "a Markdown file of the course, relative to its folder, as in 'docs/learning.md'",
 )
-_LINE: Rule = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f]+"), "a line of text"
+_LINE: Rule = r"(?=.*\S)[^\x00-\x1f\x7f]+", "a line of text"
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ NONE: Members = frozenset()
 ValueKind = Literal["array", "dict of arrays"]
 VALUE_KINDS: tuple[ValueKind, ...] = get_args(ValueKind)
 _AXES: Rule = (
-    re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
+    r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*",
     "names of axes with spaces between, as in 'batch seq d_model'",
 )
-_MEMBER: Rule = re.compile(r"[A-Za-z]\w*|__[a-z]+__"), "an attribute, a method, or an operator as in '__add__'"
+_MEMBER: Rule = r"[A-Za-z]\w*|__[a-z]+__", "an attribute, a method, or an operator as in '__add__'"
 
 
 @dataclass(frozen=True)

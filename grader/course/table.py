@@ -5,6 +5,7 @@ This is the only reader of TOML.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import reprlib
@@ -14,10 +15,10 @@ from typing import TypeGuard, TypeVar
 
 from grader.errors import CourseError
 
-Rule = tuple[re.Pattern[str], str]  # what a text must match in full, and that in words
+Rule = tuple[str, str]  # the pattern that a text must match in full, and that in words
 _Kind = TypeVar("_Kind")
 _Number = TypeVar("_Number", int, float)
-_TEXT: Rule = re.compile(r".*\S.*", re.DOTALL), "a text that says something"
+_TEXT: Rule = r"(?s).*\S.*", "a text that says something"
 _KINDS = {
     bool: "true or false",
     str: "a text",
@@ -64,18 +65,26 @@ class Table:
         if value is None:
             self.wrong(key, f"is missing; expected {_KINDS[kind]}")
             return None
-        return value if self._is(value, key, kind) else None
+        if _is(value, kind):
+            return value
+        self.wrong(key, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
+        return None
 
     def text(self, key: str, rule: Rule = _TEXT) -> str:
         value = self.value(key, str)
-        return "" if value is None else self._obeying(key, value, rule)
+        if value is not None and not _pattern(rule[0]).fullmatch(value):
+            self.wrong(key, f"{value!r} is not {rule[1]}")
+        return value or ""
 
     def texts(self, key: str, rule: Rule = _TEXT, *, required: bool = False) -> tuple[str, ...]:
         texts: list[str] = []
+        pattern = _pattern(rule[0])
         for place, value in self._items(key, str, required):
             if value in texts:
-                self.wrong(place, f"{value!r} occurs here twice")
-            texts.append(self._obeying(place, value, rule))
+                self.wrong(f"{key}[{place}]", f"{value!r} occurs here twice")
+            if not pattern.fullmatch(value):
+                self.wrong(f"{key}[{place}]", f"{value!r} is not {rule[1]}")
+            texts.append(value)
         return tuple(texts)
 
     def number(self, key: str, default: _Number, below: float) -> _Number:
@@ -92,7 +101,7 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         items = self._items(key, dict, required=True)
-        return [Table(values, f"{self._place}{place}.", self._mistakes) for place, values in items]
+        return [Table(values, f"{self._place}{key}[{place}].", self._mistakes) for place, values in items]
 
     def knows(self, *keys: str) -> None:
         """Take keys for ones of this table, whether they are asked for or not."""
@@ -104,26 +113,26 @@ class Table:
             if key not in self._asked:
                 self.wrong(key, f"is not a key of this table{did_you_mean(key, self._asked)}")
 
-    def _items(self, key: str, kind: type[_Kind], required: bool) -> list[tuple[str, _Kind]]:
+    def _items(self, key: str, kind: type[_Kind], required: bool) -> list[tuple[int, _Kind]]:
+        """The entries of a list that are of this kind, by their places; the others are noted."""
         values: list[object] | None = self.value(key, list, None if required else [])
         if required and values == []:
             self.wrong(key, "is empty; expected at least one entry")
-        places = [(f"{key}[{place}]", value) for place, value in enumerate(values or [])]
-        return [(place, value) for place, value in places if self._is(value, place, kind)]
+        items: list[tuple[int, _Kind]] = []
+        for place, value in enumerate(values or ()):
+            if _is(value, kind):
+                items.append((place, value))
+            else:
+                self.wrong(f"{key}[{place}]", f"{reprlib.repr(value)} is not {_KINDS[kind]}")
+        return items
 
-    def _is(self, value: object, place: str, kind: type[_Kind]) -> TypeGuard[_Kind]:
-        fits = isinstance(value, (int, float) if kind is float else kind) and (
-            isinstance(value, bool) == (kind is bool)
-        )
-        if not fits:
-            self.wrong(place, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
-        return fits
 
-    def _obeying(self, place: str, value: str, rule: Rule) -> str:
-        pattern, expected = rule
-        if not pattern.fullmatch(value):
-            self.wrong(place, f"{value!r} is not {expected}")
-        return value
+_pattern = functools.cache(re.compile)  # compiled where it is first used
+
+
+def _is(value: object, kind: type[_Kind]) -> TypeGuard[_Kind]:
+    """Say whether a value is of a kind; a whole number is a number, and true is none."""
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def read_toml(path: Path, place: str) -> dict[str, object]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from grader import __version__
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
-from grader.progress import last_check
-from grader.progress.last_check import RowCheck
 from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
+from grader.progress.steps import last_seen
 from grader.progress.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grader.progress.last_check import RowCheck
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, .
     """Return what the last check found of a stage whose text has not passed; nothing where there was none."""
     if state in ("locked", "skipped", "passed"):
         return ()
-    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    found = last_seen(workspace, stage)
     return () if found is None else found.rows
 
 

@@ -12,21 +12,24 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.course.stage import STAGES, Course, Criterion, Stage
 from grader.course.table import near
 from grader.errors import CourseError, UsageError
-from grader.progress import last_check
-from grader.progress.last_check import LastCheck
 from grader.progress.workspace import Workspace
 
-_HEADING = re.compile(r"(#{1,6}) +(.+?) *#* *$")
-_STEP = re.compile(r"#{2,4} +Step +(\d+): *(.+?) *$")
-_MINUTES = re.compile(r"^\*About (\d+) minutes \(an estimate\)\.\*$", re.MULTILINE)
-_TIMED = re.compile(rf"^{_STEP.pattern}(?:\n+{_MINUTES.pattern[1:]})?", re.MULTILINE)
-_ITEM = re.compile(r"[-*] \[[ xX]\] +(.+?) *$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+if TYPE_CHECKING:
+    from grader.progress.last_check import LastCheck
+
+# Patterns are compiled where they are first used: `grader status` needs few of them.
+_HEADING = r"(#{1,6}) +(.+?) *#* *$"
+_STEP = r"##(?<=^##)#{0,2} +Step +(\d+): *(.+?) *$"  # Python looks fast for what begins with a plain text
+_MINUTES = r"(?m)^\*About (\d+) minutes \(an estimate\)\.\*$"
+_TIMED = rf"(?m){_STEP}(?:\n+{_MINUTES.removeprefix('(?m)^')})?"
+_ITEM = r"[-*] \[[ xX]\] +(.+?) *$"
+_FENCE = r" {0,3}(`{3,}|~{3,})"
 FORM = "### Step 1: what it is about"
 
 
@@ -75,7 +78,7 @@ def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
         if section.level == 1:
             part = []
             continue
-        step = _STEP.match(section.heading)
+        step = re.match(_STEP, section.heading)
         if section.level == 2 and step is None:
             above = section.heading
         elif not part and above:
@@ -85,7 +88,7 @@ def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
             items = _items(section.text)
             rows = tuple(ids[item] for item in items if item in ids)
             unknown = tuple(item for item in items if item not in ids)
-            said = _MINUTES.search(section.text)
+            said = re.search(_MINUTES, section.text)
             minutes = int(said[1]) if said else None
             found.append(Step(int(step[1]), step[2], "".join(part), section.text, rows, unknown, minutes))
             part = []
@@ -101,7 +104,8 @@ def times_of(stage: Stage) -> tuple[StepTime, ...]:
         text = stage.readme_path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ()
-    return tuple(StepTime(int(step[1]), step[2], int(step[3]) if step[3] else None) for step in _TIMED.finditer(text))
+    found = re.finditer(_TIMED, text)
+    return tuple(StepTime(int(step[1]), step[2], int(step[3]) if step[3] else None) for step in found)
 
 
 def with_minutes(text: str, minutes: Mapping[int, int]) -> str:
@@ -116,16 +120,16 @@ def with_minutes(text: str, minutes: Mapping[int, int]) -> str:
         number = int(step[1])
         return f"{heading}\n\n*About {minutes[number]} minutes (an estimate).*" if number in minutes else step[0]
 
-    return _TIMED.sub(timed, text)
+    return re.sub(_TIMED, timed, text)
 
 
 def _sections(text: str) -> Iterator[_Section]:
     """Yield what stands below each heading; a line of code that begins with # is none."""
     heading, level, lines, fence = "", 1, [], ""
     for line in text.splitlines(keepends=True):
-        if (mark := _FENCE.match(line)) is not None and (not fence or mark[1].startswith(fence)):
+        if (mark := re.match(_FENCE, line)) is not None and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
-        found = None if fence else _HEADING.match(line)
+        found = None if fence else re.match(_HEADING, line)
         if found is None:
             lines.append(line)
             continue
@@ -135,7 +139,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _items(text: str) -> list[str]:
-    return [_plain(found[1]) for line in text.splitlines() if (found := _ITEM.match(line)) is not None]
+    return [_plain(found[1]) for line in text.splitlines() if (found := re.match(_ITEM, line)) is not None]
 
 
 def _plain(text: str) -> str:
@@ -240,11 +244,10 @@ def _is_named(name: str, code: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", code) is not None
 
 
-_PICTURE_OR_CODE = re.compile(
-    r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)[^`\n]*(?P=ticks)"
+_PICTURE_OR_CODE = (
+    r"(?ms)^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)[^`\n]*(?P=ticks)"
     r"|!\[(?P<markdown>[^]]*)\]\([^)\n]*\)"
-    r"""|(?:<picture>\s*(?:<source\b[^>]*>\s*)*)?<img\b[^>]*?\balt="(?P<html>[^"]*)"[^>]*>(?:\s*</picture>)?""",
-    re.MULTILINE | re.DOTALL,
+    r"""|(?:<picture>\s*(?:<source\b[^>]*>\s*)*)?<img\b[^>]*?\balt="(?P<html>[^"]*)"[^>]*>(?:\s*</picture>)?"""
 )
 
 
@@ -265,7 +268,7 @@ def _page(path: Path, folder: str) -> str:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{STAGES}/{folder}/README.md cannot be read: {error}") from error
-    return _PICTURE_OR_CODE.sub(_told, text)
+    return re.sub(_PICTURE_OR_CODE, _told, text)
 
 
 def part(stage: Stage, name: str) -> str:
@@ -305,4 +308,8 @@ def next_step(workspace: Workspace, stage: Stage) -> Step | None:
 
 def last_seen(workspace: Workspace, stage: Stage) -> LastCheck | None:
     """Return what the last check of a stage found, of whatever text."""
-    return last_check.recall(workspace.store.folder, stage, None, __version__)
+    if not workspace.store.folder.is_dir():  # nothing was ever recorded
+        return None
+    from grader.progress.last_check import recall
+
+    return recall(workspace.store.folder, stage, None, __version__)

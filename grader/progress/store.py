@@ -11,7 +11,6 @@ Keys that this version does not know are kept.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -39,11 +38,15 @@ class DamagedError(Exception):
 def loaded(file: Path) -> dict[str, Any]:
     """Return what the file holds, and of what it lacks the beginning; DamagedError where it is of no use."""
     try:
-        data = json.loads(file.read_bytes())
+        text = file.read_bytes()
     except FileNotFoundError:
         return fresh()
     except OSError as error:
         raise ProgressError(f"{file} cannot be read: {error.strerror}") from error
+    import json  # which `grader status` does without before the first check
+
+    try:
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DamagedError("is damaged: it is not JSON") from error
     version = data.get("version") if isinstance(data, dict) else None
@@ -236,6 +239,8 @@ class Store:
             data = self._sound()
             change(data)
             _RECORDED.append(self.file)
+            import json
+
             write_atomically(self.file, json.dumps(data, indent=2) + "\n", ProgressError, mode=0o600)
         return self._progress(data)
 

@@ -215,7 +215,7 @@ def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
     return Verdict(stage.id, stage.title, False, (), run, problem, waits_for=why.stages)
 
 
-_NEEDED = re.compile(r"^\*\*You need\*\* (?P<text>.+?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_NEEDED = r"(?ms)^\*\*You need\*\* (?P<text>.+?)(?:\n\n|\Z)"
 _LONGEST = 480  # characters of a README that fit on one screen beside the ways
 
 
@@ -245,7 +245,7 @@ def locked_error(workspace: Workspace, stage: Stage, progress: Progress) -> Stag
 def builds_on(stage: Stage) -> str:
     """Return what a stage builds on, in a few sentences: what its README asks for, and the code that it imports."""
     try:
-        found = _NEEDED.search(stage.readme_path.read_text(encoding="utf-8"))
+        found = re.search(_NEEDED, stage.readme_path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
     needed = " ".join(found["text"].split()) if found is not None else ""

@@ -16,16 +16,16 @@ from grader.report.terminal.layout import printable
 from grader.shell import typed
 
 # The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
-_LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)
-_ANY_COMMAND = re.compile(r"#(#)(?=\w*\[)")
-_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
-_COMMAND = re.compile(r"`([^`\n]+)`")
-_JOINT = re.compile(r"(?<=\w)[_.]+(?=[^\W\d])")  # between the parts of a name, and not in a number
+_LINE_COMMAND = r"(?m)^[^\S\n]*(:)(?=:)"
+_ANY_COMMAND = r"#(#)(?=\w*\[)"
+_PUNCTUATION = r"[!-/:-@\[-`{-~]"
+_COMMAND = r"`([^`\n]+)`"
+_JOINT = r"(?<=\w)[_.]+(?=[^\W\d])"  # between the parts of a name, and not in a number
 
 
 def obeyed(text: str) -> list[int]:
     """Return the places of the characters that make parts of a text commands to whoever reads a build's log."""
-    return sorted(match.start(1) for rule in (_LINE_COMMAND, _ANY_COMMAND) for match in rule.finditer(text))
+    return sorted(match.start(1) for rule in (_LINE_COMMAND, _ANY_COMMAND) for match in re.finditer(rule, text))
 
 
 def spelt(character: str) -> str:
@@ -82,7 +82,7 @@ def code_span(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Return text on one line that Markdown does not read: each ASCII sign becomes a character reference."""
-    return _PUNCTUATION.sub(lambda sign: f"&#{ord(sign[0])};", one_line(text).strip())
+    return re.sub(_PUNCTUATION, lambda sign: f"&#{ord(sign[0])};", one_line(text).strip())
 
 
 def command_data(text: str) -> str:
@@ -99,7 +99,7 @@ def commands(text: str, name: str | None = None) -> Any:
     """Return text in which a `command` is set as one, as it can be pasted here, or with another name of the grader."""
     from markupsafe import Markup, escape
 
-    pieces = _COMMAND.split(printable(typed(text, name)))
+    pieces = re.split(_COMMAND, printable(typed(text, name)))
     code = Markup("<code>{}</code>")  # format() escapes what is put in
     return Markup("").join(code.format(each) if place % 2 else escape(each) for place, each in enumerate(pieces))
 
@@ -113,7 +113,7 @@ def breakable(text: Any) -> Any:
     from markupsafe import Markup, escape
 
     markup = text if isinstance(text, Markup) else escape(printable(str(text)))
-    ends = [0, *(joint.end() for joint in _JOINT.finditer(markup)), len(markup)]
+    ends = [0, *(joint.end() for joint in re.finditer(_JOINT, markup)), len(markup)]
     return Markup("<wbr>").join(markup[start:end] for start, end in pairwise(ends))
 
 
@@ -122,7 +122,7 @@ _SIGNS = r"=+\-@＝＋－＠﹦﹢﹣﹫−"  # full-width and small forms are t
 _ENDS = r"\t\n\v\f\r\x85\u2028\u2029"  # of lines, and the separator that is no mark
 _LEFT_OUT = r"\"' \xa0\u2000-\u200b\u202f\u3000\ufeff"  # quotes and blanks, which some readers remove
 _NUMBER = rf" *[+\-] *(?:[0-9]*\.?[0-9]*(?:e[+\-]?[0-9]+)?)[\])}} ]*(?=[,{_ENDS}]|\Z)"  # or the sign alone: no formula
-_FORMULA = re.compile(rf"^(?=[{_ENDS}])|(?:^|(?<=[;|{_ENDS}])|(?<=,)(?!{_NUMBER}))(?=[{_LEFT_OUT}]*[{_SIGNS}])")
+_FORMULA = rf"^(?=[{_ENDS}])|(?:^|(?<=[;|{_ENDS}])|(?<=,)(?!{_NUMBER}))(?=[{_LEFT_OUT}]*[{_SIGNS}])"
 
 
 def csv_text(lines: Iterable[Sequence[Cell]]) -> str:
@@ -137,5 +137,5 @@ def csv_text(lines: Iterable[Sequence[Cell]]) -> str:
 def _written(cell: Cell) -> str:
     if not isinstance(cell, str):
         return "" if cell is None else str(cell)
-    text = _FORMULA.sub("'", cell).replace('"', '""')
+    text = re.sub(_FORMULA, "'", cell).replace('"', '""')
     return f'"{text}"' if text else ""

@@ -90,8 +90,8 @@ def show(lines: list[Text], error: bool = False) -> None:
     """Print lines that are laid out already; what a build's log would obey is spelt out."""
     target = console(error)
     with _written(error):
-        for line in lines:
-            target.print(_inert(line))
+        if lines:  # in one call: each of its own would be laid out anew
+            target.print(*map(_inert, lines), sep="\n")
 
 
 def _inert(line: Text) -> Text:
