@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from illustrations.canvas import Canvas
-from illustrations.plots import Axis, Frame, Table, ticks
+from illustrations.canvas import NARROW, Canvas
+from illustrations.diagrams import Box
+from illustrations.plots import Axis, Frame, Table, ticks, written
 from illustrations.references import reference
 
 WORDS = ("The", "cat", "sat", "down")
@@ -46,6 +47,80 @@ def least_squares() -> Canvas:
     canvas.text(470, 142, "0.25 + 1 + 0.25 = 1.5", anchor="start")
     canvas.text(470, 162, "no other line has a smaller", "m", anchor="start")
     canvas.text(470, 180, "sum of squares", "m", anchor="start")
+    return canvas
+
+
+def secants() -> Canvas:
+    """Three secants of x³ at 2, and the tangent: the central one is nearly parallel to it."""
+    s03 = reference("s03")
+    canvas = Canvas(408, "Secants of x³ at 2, with h = 0.5", NARROW)
+    across = Axis(1.2, 2.8, ticks(1.5, 2, 2.5), "x")
+    frame = Frame(canvas, 44, 30, 384, 230, across, Axis(0, 20, ticks(0, 5, 10, 15, 20)))
+    xs = np.linspace(1.2, 2.8, 65)
+    frame.curve(xs, 8 + 12 * (xs - 2), "t", 1.5, "2 4")
+    frame.curve(xs, xs * xs * xs, "m", 2.5)
+    rows = [("x³", "m", ""), ("tangent, slope 12", "t", "2 4")]
+    for method, ink, dash, start in (
+        ("forward", "b", "7 4", 2),
+        ("backward", "d", "3 3", 1.5),
+        ("central", "a", "", 1.5),
+    ):
+        slope = s03.finite_difference(lambda x: x * x * x, 2.0, h=0.5, method=method)
+        frame.curve(xs, start * start * start + slope * (xs - start), ink, 2, dash)
+        rows.append((f"{method}: {written(slope)}, error {written(slope - 12, '+g')}", ink, dash))
+    frame.points([1.5, 2, 2.5], [3.375, 8, 15.625], "t", 5)
+    for place, (words, ink, dash) in enumerate(rows):
+        x, y = (44 + 190 * place, 318) if place < 2 else (44, 318 + 24 * (place - 1))
+        canvas.path([(x, y), (x + 34, y)], ink, 2.5, dash)
+        canvas.text(x + 44, y + 4, words, ink, anchor="start")
+    return canvas
+
+
+def used_twice() -> Canvas:
+    """The graph in which a is used by b and by y: its gradient is the sum of what both hand back."""
+    s03 = reference("s03")
+    x = s03.Variable(2.0)
+    a = 3 * x
+    b = a * a
+    y = a + b
+    y.backward()
+    canvas = Canvas(370, "A variable that is used twice adds up what comes back", NARROW)
+    canvas.text(14, 24, "value forward →", anchor="start", size=12)
+    canvas.text(426, 24, "← gradient backward", "b", 12, "end")
+    places = ((x, 14, 150, "x"), (a, 134, 150, "a = 3x"), (b, 232, 52, "b = a·a"), (y, 328, 150, "y = a + b"))
+    boxes = [
+        Box(canvas, left, top, 98, 60, f"{name} = {written(node.value)}", f"grad {written(node.grad)}", more_ink="b")
+        for node, left, top, name in places
+    ]
+    of_x, of_a, of_b, of_y = boxes
+    for ink, ends, dash in (
+        ("m", [(of_x.right[0], 170), (of_a.left[0], 170)], ""),
+        ("b", [(of_a.left[0], 192), (of_x.right[0], 192)], "4 3"),
+        ("m", [(170, of_a.y), (170, 72), (of_b.x, 72)], ""),
+        ("b", [(of_b.x, 94), (194, 94), (194, of_a.y)], "4 3"),
+        ("m", [(of_b.right[0], 72), (390, 72), (390, of_y.y)], ""),
+        ("b", [(366, of_y.y), (366, 94), (of_b.right[0], 94)], "4 3"),
+        ("m", [(of_a.right[0], 170), (of_y.x, 170)], ""),
+        ("b", [(of_y.x, 192), (of_a.right[0], 192)], "4 3"),
+    ):
+        canvas.arrow(ends, ink, 1.6, dash)
+    through, past = 2 * a.value * b.grad, y.grad
+    for words, left, top, anchor in (
+        (f"3 · {written(a.grad)} = {written(x.grad)}", 120, 232, "middle"),
+        (f"2a · 1 = {written(through)}", 184, 44, "end"),
+        (written(past), 280, 208, "middle"),
+    ):
+        canvas.text(left, top, words, "b", 13, anchor)
+    canvas.text(220, 276, f"a hears {written(past)} from y and {written(through)} from b:", size=14)
+    canvas.text(
+        220,
+        298,
+        f"{written(past)} + {written(through)} = {written(a.grad)}, and x gets 3 · 13 = {written(x.grad)}",
+        "b",
+        14,
+    )
+    canvas.text(220, 334, "order of the walk: y, b, a, x", "m")
+    canvas.text(220, 354, "a speaks only when both have spoken", "m")
     return canvas
 
 
@@ -106,6 +181,6 @@ def bells() -> Canvas:
 PICTURES = {
     "s01": {"product": product},
     "s02": {"residuals": least_squares},
-    "s03": {"step-size": step_size},
+    "s03": {"secants": secants, "used-twice": used_twice, "step-size": step_size},
     "s04": {"bells": bells},
 }
