@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from illustrations.canvas import NARROW, Canvas
@@ -241,6 +243,60 @@ def layer() -> Canvas:
     return canvas
 
 
+def allowed(**masks: Any) -> np.ndarray:
+    """Return which keys each of four queries attends to under masks."""
+    layer = reference("s16").Attention(4, 1, np.random.default_rng(0))
+    layer.forward(np.ones((1, 4, 4)), **masks)
+    return np.asarray(layer.attention_weights[0, 0] > 0)
+
+
+def both_masks() -> Canvas:
+    """The causal mask, a padding mask, and both: a key must be allowed by both."""
+    real = np.array([[False, True, True, True]])
+    seen: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("causal", "∧", {"causal": True}),
+        ("padding", "=", {"padding_mask": real}),
+        ("both", "", {"causal": True, "padding_mask": real}),
+    )
+    canvas = Canvas(252, "A key must be allowed by both masks", NARROW)
+    for column, (title, sign, masks) in enumerate(seen):
+        x = 34 + 140 * column
+        rows = tuple("0123") if column == 0 else ()
+        values = allowed(**masks)
+        table = Table(canvas, x, 62, 28, values, title=title, inks="aa", most=1, rows=rows, columns=tuple("0123"))
+        canvas.text(x + 126, 124, sign, size=17)
+        if not sign:
+            table.mark(0, 0, 1, 4)
+    canvas.text(14, 204, "rows: queries, columns: keys; key 0 is padding", "m", 12, "start")
+    canvas.text(14, 236, "Query 0 has no key left: its weights and output are 0.", "b", 12, "start")
+    return canvas
+
+
+def cross() -> Canvas:
+    """Two queries look things up in a memory of three: weights (2, 3), and an output for each query."""
+    layer = reference("s16").Attention(2, 1)
+    layer.query_weights = layer.key_weights = layer.value_weights = layer.output_weights = np.eye(2)
+    x, memory = np.array([[[3.0, 0.0], [0.0, 3.0]]]), np.array([[[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]])
+    out = layer.forward(x, memory)
+    canvas = Canvas(330, "Cross-attention: one sequence asks another", NARROW)
+    Table(canvas, 70, 168, 36, x[0], "g", most=5, title="x", rows=("query 0", "query 1"))
+    Table(canvas, 194, 32, 46, memory[0].T, "g", inks="cc", most=4, tall=32)
+    canvas.text(182, 68, "memory", "c", anchor="end", bold=True)
+    keys = tuple(f"key {key}" for key in range(3))
+    Table(canvas, 194, 168, 46, layer.attention_weights[0, 0], ".2f", inks="bb", most=1, columns=keys, tall=36)
+    Table(canvas, 354, 168, 36, out[0], ".2f", most=5, title="output")
+    canvas.arrow([(146, 204), (188, 204)])
+    canvas.arrow([(263, 100), (263, 146)], "c")
+    canvas.arrow([(336, 204), (350, 204)])
+    canvas.arrow([(336, 64), (390, 64), (390, 142)], "c")
+    canvas.text(342, 54, "as values", "c", 12, "start")
+    canvas.text(255, 130, "as keys", "c", 12, "end")
+    canvas.text(263, 260, "weights (2, 3)", "b")
+    canvas.text(220, 296, "a row of the output for each query,", "m")
+    canvas.text(220, 316, "a column of the weights for each key", "m")
+    return canvas
+
+
 PICTURES = {
     "s15": {
         "lookup": lookup,
@@ -250,5 +306,5 @@ PICTURES = {
         "positions": positions,
         "block": block,
     },
-    "s16": {"layer": layer},
+    "s16": {"masks": both_masks, "cross": cross, "layer": layer},
 }

@@ -41,6 +41,27 @@ def gelu() -> Canvas:
     return canvas
 
 
+def normalised() -> Canvas:
+    """Two tokens of very different size, before and after layer normalisation."""
+    x = np.array([[2.0, 4.0, 6.0], [300.0, 100.0, 200.0]])
+    z = reference("s17").LayerNorm(3).forward(x[None])[0]
+    canvas = Canvas(368, "Layer normalisation, token by token", NARROW)
+    for row in range(2):
+        for column, (values, most, name) in enumerate(((x[row], x[row].max(), "x"), (z[row], 1.5, "normalised"))):
+            left, base = 40 + 216 * column, 140 + 166 * row - 40 * column
+            canvas.text(left + 84, 24 + 166 * row, f"token {row}: {name}", bold=True)
+            canvas.path([(left, base), (left + 168, base)], "m", 1.2)
+            for feature, value in enumerate(values):
+                high = float(value / most) * (46 if column else 90)
+                x_ = left + 16 + 52 * feature
+                canvas.rect(x_, base - max(high, 0), 34, abs(high), "ac"[column], 0.62)
+                up = base - high - 6 if high >= 0 else base - high + 15
+                canvas.text(x_ + 17, up, written(value, ".3g" if column else "g"), size=12)
+        canvas.arrow([(210, 96 + 166 * row), (248, 96 + 166 * row)])
+    canvas.text(220, 350, "level and size go; what stands out still stands out", "m", 12)
+    return canvas
+
+
 def norms() -> Canvas:
     """The two orders of norm, sublayer and addition."""
     canvas = Canvas(306, "Pre-LN and post-LN")
@@ -391,7 +412,7 @@ def beam() -> Canvas:
 
 
 PICTURES = {
-    "s17": {"gelu": gelu, "norms": norms},
+    "s17": {"normalised": normalised, "gelu": gelu, "norms": norms},
     "s18": {"gpt": gpt, "tied": tied, "cache": cache, "choosing": choosing, "subject": subject},
     "s19": {"halves": halves, "shifted": shifted, "alignment": alignment, "beam": beam},
 }

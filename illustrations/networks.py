@@ -44,6 +44,50 @@ def merges() -> Canvas:
     return canvas
 
 
+def rows_of_a_table() -> Canvas:
+    """Ids pick rows of the embedding table, one of them twice."""
+    table = np.array([[1.0, 2], [3, 4], [5, 6]])
+    ids = np.array([2, 0, 2])
+    found = reference("s10").embedding_forward(ids, table)
+    canvas = Canvas(226, "An embedding picks rows of a table", NARROW)
+    for place, token in enumerate(ids.tolist()):
+        y = 70 + 40 * place
+        canvas.outline(14, y, 40, 32, "m", 1.3, 4)
+        canvas.text(34, y + 21, str(token), size=15)
+        canvas.arrow([(56, y + 16), (158, 86 + 40 * token)], "ab"[token == 2], 1.8)
+        canvas.arrow([(254, 86 + 40 * token), (324, y + 16)], "ab"[token == 2], 1.8)
+    canvas.text(34, 42, "ids", bold=True)
+    Table(canvas, 164, 66, 42, table, "g", most=9, title="table", rows=(), tall=40)
+    Table(canvas, 330, 66, 42, found, "g", most=9, title="output", tall=40)
+    canvas.text(220, 214, "id 2 stands twice, and its row is taken twice", "m")
+    return canvas
+
+
+SENTENCE = ("the", "dogs", "often", "bark", "here")
+
+
+def neighbours() -> Canvas:
+    """The window of skip-gram: the pairs of one centre with its neighbours."""
+    pairs = reference("s10").skip_gram_pairs(np.arange(5), 1).tolist()
+    canvas = Canvas(262, "Skip-gram pairs with a window of 1", NARROW)
+    for row, centre in enumerate((1, 2, 3)):
+        y = 20 + 64 * row
+        for place, word in enumerate(SENTENCE):
+            x = 14 + 62 * place
+            ink = "b" if place == centre else ("a" if [centre, place] in pairs else "g")
+            canvas.rect(x, y, 56, 32, ink, 0.35 if ink != "g" else 0.5, 4)
+            canvas.text(x + 28, y + 21, word, "m" if ink == "g" else "t")
+        told = [SENTENCE[context] for first, context in pairs if first == centre]
+        for line, context in enumerate(told):
+            canvas.text(330, y + 12 + 19 * line, f"{SENTENCE[centre]}, {context}", anchor="start")
+    canvas.rect(14, 218, 18, 18, "b", 0.35, 3)
+    canvas.text(40, 232, "centre", anchor="start")
+    canvas.rect(120, 218, 18, 18, "a", 0.35, 3)
+    canvas.text(146, 232, "context", anchor="start")
+    canvas.text(330, 232, "pairs", anchor="start", bold=True)
+    return canvas
+
+
 def curves() -> Canvas:
     """Eight activations with their slopes."""
     s11 = reference("s11")
@@ -63,6 +107,28 @@ def curves() -> Canvas:
     canvas.text(78, 24, "value", anchor="start")
     canvas.path([(140, 20), (170, 20)], "b", 1.8, "5 3")
     canvas.text(178, 24, "slope: where it is near 0, a unit hardly learns", anchor="start")
+    return canvas
+
+
+def perceptron() -> Canvas:
+    """The line of a perceptron after each epoch on OR, until all four corners are right."""
+    s11 = reference("s11")
+    corners, labels = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 1])
+    canvas = Canvas(520, "A perceptron learns OR", NARROW)
+    for place in range(4):
+        weights, bias, errors = s11.perceptron_train(corners, labels, 1.0, place + 1)
+        x, y = 30 + 212 * (place % 2), 40 + 246 * (place // 2)
+        axis = Axis(-0.6, 1.6, ticks(0, 1))
+        frame = Frame(canvas, x, y, 180, 160, axis, axis, f"epoch {place + 1}: {errors[-1]:.0f} wrong")
+        frame.regions(lambda points, w=weights, b=bias: s11.perceptron_predict(points, w, b), 40, "ab", 0.2)  # type: ignore[misc]
+        for corner, label in zip(corners, labels, strict=True):
+            if label:
+                frame.points(corner[:1], corner[1:], "b", 6)
+            else:
+                canvas.ring(*frame.at(*corner), "a", 6, 2.5)
+        said = f"w = ({written(weights[0])}, {written(weights[1])}), b = {written(bias)}"
+        canvas.text(x + 90, y + 196, said, "m", 12)
+    canvas.text(220, 510, "orange side: answers 1; full dots: should be 1", "m")
     return canvas
 
 
@@ -456,8 +522,8 @@ def through_time() -> Canvas:
 
 
 PICTURES = {
-    "s10": {"merges": merges},
-    "s11": {"curves": curves, "xor": xor},
+    "s10": {"merges": merges, "lookup": rows_of_a_table, "pairs": neighbours},
+    "s11": {"curves": curves, "perceptron": perceptron, "xor": xor},
     "s12": {"network": network, "spirals": spirals, "first-weights": first_weights},
     "s13": {
         "windows": windows,

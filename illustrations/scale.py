@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from illustrations.canvas import NARROW, Canvas
+from illustrations.diagrams import Box
 from illustrations.plots import Axis, Frame, Table, ticks, written
 from illustrations.references import data, reference
 
@@ -68,6 +69,51 @@ def _loads(canvas: Canvas, top: float, title: str, x: Any, weights: Any) -> None
     frame.curve([0, 4], [capacity, capacity], "t", 1.5, "6 4")
     loss = float(s21.load_balancing_loss(probabilities, indices))
     canvas.text(234, top + 200, f"{len(x)} tokens, k = 2, capacity {capacity} (dashed), loss {loss:.2f}", "m", 12)
+
+
+def class_token() -> Canvas:
+    """A learned token in front of the patches; after the encoder its row alone goes to the head."""
+    s20 = reference("s20")
+    shown, token = np.array([[[2.0, 0, 1], [2, 2, 4]]]), np.array([1.0, 0, -1])
+    canvas = Canvas(330, "The class token collects, and goes to the head", NARROW)
+    Table(canvas, 14, 116, 36, shown[0], "g", most=6, title="patches (2, 3)")
+    canvas.arrow([(130, 152), (164, 152)])
+    tokens = s20.prepend_class_token(shown, token)[0]
+    table = Table(canvas, 216, 98, 36, tokens, "g", most=6, title="tokens (3, 3)", rows=("class", "0", "1"))
+    table.mark(0, 0, 1, 3)
+    canvas.text(14, 62, "the class token is learned, and the same for each image", "b", 12, "start")
+    encoder = Box(canvas, 216, 234, 108, 34, "encoder", ink="d")
+    canvas.arrow([(270, 206), encoder.top])
+    head = Box(canvas, 352, 234, 76, 34, "head", ink="b")
+    canvas.arrow([encoder.right, head.left], "b", 2)
+    canvas.text(220, 300, "the head sees row 0 alone;", "m")
+    canvas.text(220, 320, "attention has brought it what the patches know", "m")
+    return canvas
+
+
+LOOKS = np.array([[[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]], [[0.2, 0.4, 0.4], [0, 0.5, 0.5], [1, 0, 0]]])
+
+
+def rollout() -> Canvas:
+    """Two blocks of attention, half identity, multiplied: what of the input is in the class token."""
+    s20 = reference("s20")
+    mixed = (LOOKS + np.eye(3)) / 2
+    whole = s20.attention_rollout(LOOKS[:, None, None])
+    shares = s20.class_token_map(whole, (1, 2))[0]
+    canvas = Canvas(306, "Rollout: through all blocks", NARROW)
+    names = ("class", "0", "1")
+    for x, values, title in ((54, mixed[1], "A_2"), (182, mixed[0], "A_1"), (310, whole[0], "rollout")):
+        rows = names if x == 54 else ()
+        table = Table(canvas, x, 58, 38, values, ".2f", most=1, title=title, columns=names, rows=rows)
+        if x == 310:
+            table.mark(0, 0, 1, 3)
+    canvas.text(175, 120, "·", size=20)
+    canvas.text(303, 120, "=", size=16)
+    canvas.text(14, 206, "The class token did not look at patch 1 in block 1,", anchor="start", size=12)
+    canvas.text(14, 224, "but has 0.15 of it: by way of block 2.", anchor="start", size=12)
+    Table(canvas, 182, 246, 60, shares, ".2f", inks="bb", most=1, tall=34)
+    canvas.text(170, 268, "map of the patches", "b", anchor="end")
+    return canvas
 
 
 ROUTER = np.log(np.array([[4.0, 2, 2], [1, 2, 1]]))  # the example of s21's README
@@ -255,7 +301,7 @@ def patterns() -> Canvas:
 
 
 PICTURES = {
-    "s20": {"patches": patches},
+    "s20": {"patches": patches, "class-token": class_token, "rollout": rollout},
     "s21": {"seats": seats, "load": load},
     "s22": {"online": online, "tiles": tiles, "shared-heads": shared_heads, "turned": turned, "patterns": patterns},
 }

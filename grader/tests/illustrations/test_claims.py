@@ -466,3 +466,208 @@ def test_s22_patterns() -> None:
     n = 2.0**14
     assert n**2 > 512 * n > 128 * n
     shows("s22", "patterns", "scores: n²", "tiles: n · 512", "linear: n · 128")
+
+
+def test_s01_broadcasting() -> None:
+    for left, right in (((2, 3), (3,)), ((2, 1), (3,))):
+        assert np.broadcast_shapes(left, right) == (2, 3)
+    with pytest.raises(ValueError, match="4"):
+        np.broadcast_shapes((4, 3), (4,))
+    sums = np.array([[100], [200]]) + np.array([10, 20, 30])
+    shows("s01", "broadcasting", "(2, 1) + (3) gives (2, 3)", *map(str, sums.ravel()))
+
+
+def test_s02_elimination() -> None:
+    texts = [words.replace("−", "-") for words in said("s02", "elimination")]
+    numbers = [float(words) for words in texts if re.fullmatch(r"-?[\d.]+", words)]
+    A, first, U = np.reshape(numbers[:27], (3, 3, 3))
+    lower = np.array([[1, 0, 0], [0.5, 1, 0], [0.25, -0.5, 1]])
+    np.testing.assert_allclose(lower @ U, A[[1, 2, 0]])
+    assert numbers[27:] == [lower[1, 0], lower[2, 0], lower[2, 1]]
+    assert not first[1:, 0].any() and abs(first[2, 1]) > abs(first[1, 1]) and not np.tril(U, -1).any()
+
+
+def test_s02_gram_schmidt() -> None:
+    first, second = np.array([3, 4]) / 5, np.array([1, 3])
+    left = second - (second @ first) * first
+    assert second @ first == pytest.approx(3) and left @ first == pytest.approx(0)
+    assert np.linalg.norm(left) == pytest.approx(1)
+    shows("s02", "gram-schmidt", "3 · (0.6, 0.8)", "what is left: Q₂ = (−0.8, 0.6)")
+
+
+def test_s02_dominant() -> None:
+    S, v, errors = np.array([[2.0, 1], [1, 2]]), np.array([1.0, 0]), []
+    for step in range(12):
+        if step < 4:
+            shows("s02", "dominant", f"step {step}: q = {v @ S @ v:.4g}")
+        errors.append(np.linalg.norm(v - np.sqrt(0.5)))
+        v = S @ v / np.linalg.norm(S @ v)
+    assert errors[11] / errors[10] == pytest.approx(1 / 3, abs=1e-3)
+    shows("s02", "dominant", f"eigenvector of {np.linalg.eigvalsh(S)[-1]:g}")
+
+
+def test_s04_coins() -> None:
+    heads = np.array([0.5, 0.25, 0.99])
+    values = -(heads * np.log(heads) + (1 - heads) * np.log(1 - heads))
+    shows("s04", "coins", *(f": {value:.2f}" for value in values))
+    grid = np.linspace(0.01, 0.99, 99)
+    assert grid[np.argmax(-(grid * np.log(grid) + (1 - grid) * np.log(1 - grid)))] == pytest.approx(0.5)
+
+
+def test_s04_together() -> None:
+    x, y = np.array([1, 3, 5]), np.array([2, 6, 1])
+    products = (x - 3) * (y - 3)
+    assert products.tolist() == [2, 0, -4] and np.cov(x, y)[0, 1] == -1
+    shows("s04", "together", "2 + 0 − 4 = −2; divided by n − 1 = 2: −1")
+
+
+def test_s04_likeliest() -> None:
+    samples = np.array([1.0, 2, 6])
+
+    def total(mean: float, std: float) -> float:
+        return float((-((samples - mean) ** 2) / (2 * std**2) - np.log(std * np.sqrt(2 * np.pi))).sum())
+
+    best = total(3, float(samples.std()))
+    assert best > max(total(mean, std) for mean in np.linspace(0, 6, 25) for std in np.linspace(0.5, 5, 19))
+    shows("s04", "likeliest", f"−{-best:.2f}", f"−{-total(5, 1.5):.2f}")
+
+
+def test_s05_schedules() -> None:
+    s05, steps = reference("s05"), range(51)
+    stairs = [s05.step_decay(step, 0.8) for step in steps]
+    assert len({round(rate, 9) for rate in stairs}) == 6
+    glide = [s05.exponential_decay(step, 0.8, 0.07) for step in steps]
+    assert all(b / a == pytest.approx(np.exp(-0.07)) for a, b in pairwise(glide))
+    cosine = [s05.cosine_annealing(step, 0.8, 40, min_rate=0.1) for step in steps]
+    assert cosine[0] == 0.8 and all(rate == pytest.approx(0.1) for rate in cosine[40:])
+    warm = [s05.warmup_cosine(step, 0.8, 10, 50) for step in steps]
+    assert warm[0] == 0 and int(np.argmax(warm)) == 10 and warm[-1] == pytest.approx(0)
+    assert all(rates[45] < rates[12] for rates in (stairs, glide, cosine, warm))
+    shows("s05", "schedules", "step_decay", "exponential_decay", "cosine_annealing", "warmup_cosine")
+
+
+def test_s06_slope() -> None:
+    X, y = np.array([[3.0, 0], [5, 1], [6, 4], [9, 2]]), np.array([10, 15, 21, 25])
+
+    def loss(w: float) -> float:
+        return float(np.mean((X @ [w, 1] + 3 - y) ** 2))
+
+    assert (loss(2 + 1e-6) - loss(2 - 1e-6)) / 2e-6 == pytest.approx(-19, abs=1e-4)
+    assert loss(2) == 2.5 and loss(2.1) < 2.5
+    shows("s06", "slope", "loss 2.5", "slope −19")
+
+
+def test_s07_sigmoid() -> None:
+    for score in (-2, 0, 2):
+        shows("s07", "sigmoid", f"{written(score)}: {1 / (1 + np.exp(-score)):.2f}")
+    assert round(1 / (1 + np.exp(2)), 2) + round(1 / (1 + np.exp(-2)), 2) == 1
+
+
+def test_s07_price() -> None:
+    for name, p in (("0.9", 0.9), ("0.5", 0.5), ("1/3", 1 / 3), ("0.1", 0.1)):
+        shows("s07", "price", f"{name}: {-np.log(p):.2f}")
+
+
+def test_s07_confused() -> None:
+    true, told = [0, 0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 0, 0]
+    hits = sum(a == b == 0 for a, b in zip(true, told, strict=True))
+    shows("s07", "confused", f"{hits} of {true.count(0)} found", f"{hits} of {told.count(0)} are true")
+    right = sum(a == b for a, b in zip(true, told, strict=True))
+    assert right == true.count(0) == 4 and 2 not in told
+    shows("s07", "confused", "4 of 7 right, but class 2 was never found,")
+
+
+def test_s07_roc() -> None:
+    won = sum(a > b for a in (0.35, 0.8) for b in (0.1, 0.4))
+    shows("s07", "roc", f"area {won / 4}")
+
+
+def test_s08_fences() -> None:
+    low, high = np.quantile([2.0, 1, 9, 1.5, 2.5], [0.25, 0.75])
+    fences = low - 1.5 * (high - low), high + 1.5 * (high - low)
+    assert fences == (0, 4) and fences[1] < 9
+    shows("s08", "fences", "width 1; fences 1.5 widths outside, at 0 and 4")
+
+
+def test_s08_padded() -> None:
+    numbers = [int(words) for words in said("s08", "padded") if words.isdigit()]
+    array, mask = np.reshape(numbers[:9], (3, 3)), np.reshape(numbers[-9:], (3, 3))
+    assert array.tolist() == [[5, 3, 0], [7, 0, 0], [8, 9, 0]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
+
+
+def test_s09_thresholded() -> None:
+    grid = np.linspace(-5, 5, 2001)
+    for z in (3.0, -1.5, 0.5):
+        lowest = grid[np.argmin(0.5 * (grid - z) ** 2 + np.abs(grid))]
+        shows("s09", "thresholded", f"{written(z)} → {written(round(lowest, 6))}")
+
+
+def test_s09_stopped() -> None:
+    losses, best, since, epoch = [5.0, 3.0, 4.0, 3.5, 1.0], 0, 0, 0
+    while since < 2:
+        epoch += 1
+        best, since = (epoch, 0) if losses[epoch] < losses[best] else (best, since + 1)
+    assert (epoch, best) == (3, 1)
+    shows("s09", "stopped", f"the weights of epoch {best}")
+    assert "epoch 1 is the best, epoch 3 stops" in alt("s09", "stopped")
+
+
+def test_s10_lookup() -> None:
+    numbers = [words for words in said("s10", "lookup") if words.isdigit()]
+    assert (numbers[:3], numbers[-6:]) == (["2", "0", "2"], ["5", "6", "1", "2", "5", "6"])
+
+
+def test_s10_pairs() -> None:
+    told = [words for words in said("s10", "pairs") if ", " in words]
+    words = networks.SENTENCE
+    assert told == [f"{words[at]}, {words[at + step]}" for at in (1, 2, 3) for step in (-1, 1)]
+
+
+def test_s11_perceptron() -> None:
+    weights, bias, errors = np.zeros(2), 0, [0, 0, 0, 0]
+    for epoch in range(4):
+        for x, label in (((0, 0), 0), ((0, 1), 1), ((1, 0), 1), ((1, 1), 1)):
+            off = label - int(weights @ x + bias > 0)
+            weights, bias, errors[epoch] = weights + off * np.array(x), bias + off, errors[epoch] + abs(off)
+        shows("s11", "perceptron", f"w = ({weights[0]:g}, {weights[1]:g}), b = {bias:g}")
+    assert errors == [1, 2, 1, 0]
+    shows("s11", "perceptron", *(f"epoch {epoch + 1}: {wrong} wrong" for epoch, wrong in enumerate(errors)))
+
+
+def test_s16_masks() -> None:
+    real = np.array([[False, True, True, True]])
+    both = attention.allowed(causal=True, padding_mask=real)
+    assert np.array_equal(both, np.tri(4, dtype=bool) & real) and not both[0].any()
+
+
+def test_s16_cross() -> None:
+    x, memory = 3 * np.eye(2), np.array([[2.0, 0], [0, 2], [1, 1]])
+    weights = softmax(x @ memory.T / np.sqrt(2))
+    assert weights.shape == (2, 3)
+    numbers = [*weights.ravel(), *(weights @ memory).ravel()]
+    shows("s16", "cross", "weights (2, 3)", *(f"{each:.2f}" for each in numbers))
+
+
+def test_s17_normalised() -> None:
+    for x in (np.array([2.0, 4, 6]), np.array([300.0, 100, 200])):
+        z = (x - np.mean(x)) / np.std(x)
+        assert np.argmax(z) == np.argmax(x) and np.ptp(z) == pytest.approx(2 * np.sqrt(1.5))
+        shows("s17", "normalised", *(written(round(each, 2)) for each in z))
+
+
+def test_s20_class_token() -> None:
+    numbers = [words for words in said("s20", "class-token") if re.fullmatch(r"−?\d", words)]
+    assert numbers[6:9] == ["1", "0", "−1"] and numbers[9:15] == numbers[:6]
+    s20, rng = reference("s20"), np.random.default_rng(0)
+    vit, image = s20.ViT((1, 8, 8), 4, 3, 8, 1, 2, rng=rng), rng.standard_normal((1, 1, 8, 8))
+    vit.backward(np.ones_like(vit.forward(image)))
+    assert np.abs(vit.grads["class_token"]).max() > 0
+
+
+def test_s20_rollout() -> None:
+    first, second = ((looks + np.eye(3)) / 2 for looks in scale.LOOKS)
+    whole = second @ first
+    assert scale.LOOKS[0][0, 2] == 0 and whole[0, 2] == pytest.approx(0.15)
+    shares = [f"{share / whole[0, 1:].sum():.2f}" for share in whole[0, 1:]]
+    shows("s20", "rollout", "but has 0.15 of it: by way of block 2.", *shares)
