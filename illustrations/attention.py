@@ -2,12 +2,99 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from illustrations.canvas import Canvas
+from illustrations.canvas import NARROW, Canvas
 from illustrations.diagrams import Box
-from illustrations.plots import Table
+from illustrations.plots import Table, written
 from illustrations.references import reference
+
+QUERY = np.array([[1.0, 0.0]])  # the example of s15's README
+KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+VALUES = np.array([[10.0, 0.0], [20.0, 0.0], [30.0, 6.0]])
+
+
+def lookup() -> Canvas:
+    """A query meets three keys; what matches becomes a share, and the shares mix the values."""
+    s15 = reference("s15")
+    scores = s15.compute_attention_scores(QUERY, KEYS)[0]
+    output, weights = s15.scaled_dot_product_attention(QUERY, KEYS, VALUES)
+    canvas = Canvas(452, "One query looks three keys up, softly", NARROW)
+    for y, name, more in (
+        (36, "query q", ""),
+        (112, "keys", ""),
+        (170, "scores", "q·k / √2"),
+        (247, "weights", "softmax"),
+        (334, "values", ""),
+        (420, "output", "their mixture"),
+    ):
+        canvas.text(14, y, name, anchor="start", bold=True)
+        canvas.text(14, y + 16, more, "m", 12, "start")
+    Table(canvas, 232, 18, 28, QUERY, "g", most=1)
+    for key, weight in enumerate(weights[0]):
+        x = 160 + 100 * key
+        canvas.arrow([(260, 48), (x, 92)], "m", 1.2)
+        Table(canvas, x - 28, 94, 28, KEYS[key : key + 1], "g", inks="cc", most=1)
+        canvas.text(x, 138, f"key {key}", "m", 12)
+        canvas.text(x, 176, written(scores[key], ".2f"))
+        canvas.path([(x - 36, 282), (x + 36, 282)], "m", 1)
+        high = 160 * float(weight)
+        canvas.rect(x - 22, 282 - high, 44, high, "b", 0.62)
+        canvas.text(x, 274 if high > 24 else 252, written(weight, ".2f"))
+        Table(canvas, x - 30, 314, 30, VALUES[key : key + 1], "g", inks="dd", most=40)
+        canvas.path([(x, 284), (x, 312)], "b", 14 * float(weight))
+        canvas.arrow([(x, 346), (260 + 20 * (key - 1), 402)], "b", 14 * float(weight))
+    Table(canvas, 202, 406, 58, output, ".2f", inks="dd", most=40, tall=32)
+    return canvas
+
+
+def backward() -> Canvas:
+    """The graph of one attention: values forward, and the gradient that reaches each place."""
+    s15 = reference("s15")
+    output, weights = s15.scaled_dot_product_attention(QUERY, KEYS, VALUES)
+    found = lookup_gradients()
+    canvas = Canvas(424, "Attention backward: each gradient stands where its value does", NARROW)
+    canvas.text(14, 22, "value forward, down", anchor="start", size=12)
+    canvas.text(426, 22, "gradient backward, up", "b", 12, "end")
+    parts = (
+        ("Q", 12, 40, 130, QUERY[0], found["Q"][0]),
+        ("S", 84, 126, 210, s15.compute_attention_scores(QUERY, KEYS)[0], found["S"][0]),
+        ("A", 84, 212, 210, weights[0], found["A"][0]),
+        ("O", 114, 298, 210, output[0], np.ones(2)),
+    )
+    boxes = {}
+    for name, x, y, wide, value, gradient in parts:
+        lines = (f"{name} = {_row(value)}", f"d{name} = {_row(gradient)}")
+        boxes[name] = Box(canvas, x, y, wide, 50, *lines, more_ink="b")
+    boxes["K"] = Box(canvas, 176, 40, 130, 50, "K, three rows", "dK = dSᵀQ/√2", more_ink="b")
+    boxes["V"] = Box(canvas, 318, 212, 116, 50, "V, three rows", "dV = AᵀdO", more_ink="b")
+    boxes["L"] = Box(canvas, 144, 376, 150, 34, "L = sum of O", ink="m")
+    (across, high), (below, low) = boxes["S"].top, boxes["O"].top
+    for (start, bottom), (end, top) in (
+        (boxes["Q"].bottom, (across - 30, high)),
+        (boxes["K"].bottom, (across + 30, high)),
+        (boxes["S"].bottom, boxes["A"].top),
+        (boxes["A"].bottom, (across, low)),
+        (boxes["V"].bottom, (below + 85, low)),
+        (boxes["O"].bottom, boxes["L"].top),
+    ):
+        canvas.arrow([(start - 8, bottom), (end - 8, top)])
+        canvas.arrow([(end + 8, top), (start + 8, bottom)], "b", 1.5, "4 3")
+    return canvas
+
+
+def lookup_gradients() -> dict[str, np.ndarray]:
+    """Return the gradients of the sum of the output, by the formulas of the README."""
+    _, A = reference("s15").scaled_dot_product_attention(QUERY, KEYS, VALUES)
+    dA = np.ones((1, 2)) @ VALUES.T
+    dS = A * (dA - (dA * A).sum(axis=-1, keepdims=True))
+    return {"A": dA, "S": dS, "Q": dS @ KEYS / np.sqrt(2), "K": dS.T @ QUERY / np.sqrt(2), "V": A.T @ np.ones((1, 2))}
+
+
+def _row(values: np.ndarray) -> str:
+    return ", ".join(written(value, ".3g") for value in values)
 
 
 def mask() -> Canvas:
@@ -156,4 +243,68 @@ def layer() -> Canvas:
     return canvas
 
 
-PICTURES = {"s15": {"mask": mask, "heads": heads, "positions": positions, "block": block}, "s16": {"layer": layer}}
+def allowed(**masks: Any) -> np.ndarray:
+    """Return which keys each of four queries attends to under masks."""
+    layer = reference("s16").Attention(4, 1, np.random.default_rng(0))
+    layer.forward(np.ones((1, 4, 4)), **masks)
+    return np.asarray(layer.attention_weights[0, 0] > 0)
+
+
+def both_masks() -> Canvas:
+    """The causal mask, a padding mask, and both: a key must be allowed by both."""
+    real = np.array([[False, True, True, True]])
+    seen: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("causal", "∧", {"causal": True}),
+        ("padding", "=", {"padding_mask": real}),
+        ("both", "", {"causal": True, "padding_mask": real}),
+    )
+    canvas = Canvas(252, "A key must be allowed by both masks", NARROW)
+    for column, (title, sign, masks) in enumerate(seen):
+        x = 34 + 140 * column
+        rows = tuple("0123") if column == 0 else ()
+        values = allowed(**masks)
+        table = Table(canvas, x, 62, 28, values, title=title, inks="aa", most=1, rows=rows, columns=tuple("0123"))
+        canvas.text(x + 126, 124, sign, size=17)
+        if not sign:
+            table.mark(0, 0, 1, 4)
+    canvas.text(14, 204, "rows: queries, columns: keys; key 0 is padding", "m", 12, "start")
+    canvas.text(14, 236, "Query 0 has no key left: its weights and output are 0.", "b", 12, "start")
+    return canvas
+
+
+def cross() -> Canvas:
+    """Two queries look things up in a memory of three: weights (2, 3), and an output for each query."""
+    layer = reference("s16").Attention(2, 1)
+    layer.query_weights = layer.key_weights = layer.value_weights = layer.output_weights = np.eye(2)
+    x, memory = np.array([[[3.0, 0.0], [0.0, 3.0]]]), np.array([[[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]])
+    out = layer.forward(x, memory)
+    canvas = Canvas(330, "Cross-attention: one sequence asks another", NARROW)
+    Table(canvas, 70, 168, 36, x[0], "g", most=5, title="x", rows=("query 0", "query 1"))
+    Table(canvas, 194, 32, 46, memory[0].T, "g", inks="cc", most=4, tall=32)
+    canvas.text(182, 68, "memory", "c", anchor="end", bold=True)
+    keys = tuple(f"key {key}" for key in range(3))
+    Table(canvas, 194, 168, 46, layer.attention_weights[0, 0], ".2f", inks="bb", most=1, columns=keys, tall=36)
+    Table(canvas, 354, 168, 36, out[0], ".2f", most=5, title="output")
+    canvas.arrow([(146, 204), (188, 204)])
+    canvas.arrow([(263, 100), (263, 146)], "c")
+    canvas.arrow([(336, 204), (350, 204)])
+    canvas.arrow([(336, 64), (390, 64), (390, 142)], "c")
+    canvas.text(342, 54, "as values", "c", 12, "start")
+    canvas.text(255, 130, "as keys", "c", 12, "end")
+    canvas.text(263, 260, "weights (2, 3)", "b")
+    canvas.text(220, 296, "a row of the output for each query,", "m")
+    canvas.text(220, 316, "a column of the weights for each key", "m")
+    return canvas
+
+
+PICTURES = {
+    "s15": {
+        "lookup": lookup,
+        "backward": backward,
+        "mask": mask,
+        "heads": heads,
+        "positions": positions,
+        "block": block,
+    },
+    "s16": {"masks": both_masks, "cross": cross, "layer": layer},
+}

@@ -19,6 +19,7 @@ class Box:
     words: str
     more: str = ""
     ink: str = "a"
+    more_ink: str = "m"
 
     def __post_init__(self) -> None:
         """Draw it."""
@@ -27,7 +28,7 @@ class Box:
         x, y = self.x + self.width / 2, self.y + self.height / 2 + 4.5
         self.canvas.text(x, y - (8 if self.more else 0), self.words)
         if self.more:
-            self.canvas.text(x, y + 9, self.more, "m", 11)
+            self.canvas.text(x, y + 9, self.more, self.more_ink, 12 if self.more_ink != "m" else 11)
 
     @property
     def top(self) -> Point:

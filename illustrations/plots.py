@@ -33,9 +33,15 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
 
+def written(value: float, form: str = "g") -> str:
+    """Return a number with a true minus; what is rounded to zero has none."""
+    text = format(float(value), form)
+    return (text if float(text) else text.removeprefix("-")).replace("-", "−")
+
+
 def ticks(*values: float) -> tuple[tuple[float, str], ...]:
     """Return ticks labelled by their values."""
-    return tuple((value, f"{value:g}".replace("-", "−")) for value in values)
+    return tuple((value, written(value)) for value in values)
 
 
 @dataclass(frozen=True)
@@ -169,7 +175,7 @@ class Table:
         if self.form:
             for (i, j), value in np.ndenumerate(values):
                 x, y = self.corner(i, j)
-                text = format(value, self.form).replace("-", "−") if np.isfinite(value) else "−∞"
+                text = written(value, self.form) if np.isfinite(value) else "−∞"
                 self.canvas.text(x + self.cell / 2, y + self.high / 2 + 4, text, size=12)
         self._lines(*values.shape)
         if self.title:

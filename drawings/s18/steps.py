@@ -64,7 +64,7 @@ def _next(logits: Array, known: Known) -> Fact:
     return Fact("next", tuple(float(shares[place]) for place in best), f"next word: {told}")
 
 
-def _train(learner: Any, known: Known) -> Reading:
+def train(learner: Any, known: Known) -> Reading:
     """Train by Adam, and tell how the loss fell."""
     model, rng = known["model"], np.random.default_rng(known["seed"])
     params = dict(model.params)
@@ -176,7 +176,7 @@ STEPS = (
          (Call("model", "model.forward(prompt)", GPT_FORWARD, (), _model),), process="model"),
     Step("training", "Training", "Sentences whose last word follows from their first noun.",
          (Call("losses", f"forward, cross_entropy_loss, backward, {STEPS_TAKEN} times", "GPT.backward", ("model",),
-               _train),), process="model"),
+               train),), process="model"),
     Step("expected", "What comes next?", "Now the model has seen which words follow which.",
          (Call("expected", "model.forward(prompt)", GPT_FORWARD, ("losses",), _expected),), process="model"),
     Step("written", "Word by word", "Each word is chosen, and read with the cache: nothing is read twice.",

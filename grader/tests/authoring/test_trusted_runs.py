@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.authoring import trusted_runs as first_failures
-from grader.authoring.trusted_runs import ChangedForm, MutantRunner, LinesReached, caught_through_worker
+from grader.authoring.trusted_runs import ChangedForm, LinesReached, MutantRunner, caught_through_worker
 from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
