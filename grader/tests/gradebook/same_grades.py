@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -208,7 +209,11 @@ class Class:
         return passing + [line for line in lines if line.partition(" ")[0] not in names]
 
     def differences(self, ways: Sequence[str]) -> dict[str, list[str]]:
-        """Return by way a line for each student whose result differs from that of one job."""
+        """Return by way a line for each honest student whose result differs from that of one job.
+
+        Which bound a hostile module meets first, of time or of memory, may depend on how busy the machine is.
+        """
+        hostile = {each.name for each in self.submissions if each.kind == "hostile"}
         found: dict[str, list[str]] = {}
         for way in ways:
             match way:
@@ -225,7 +230,10 @@ class Class:
                     found[way] = self.verified()
                 case _:
                     found[way] = self.among_bombs()
-            sys.stderr.write(f"{way}: {len(found[way])} of {len(self.submissions)} differ\n")
+            honest = [line for line in found[way] if re.split(r"\W", line, maxsplit=1)[0] not in hostile]
+            told = f"{len(honest)} of {len(self.submissions)} differ, and {len(found[way]) - len(honest)} hostile ones"
+            sys.stderr.write(f"{way}: {told}\n")
+            found[way] = honest
         return found
 
 
