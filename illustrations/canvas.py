@@ -10,8 +10,8 @@ WIDTH = 720  # as wide as a README is shown
 HEAD = 8.0  # length of an arrow's head
 Point = tuple[float, float]
 
-# name: light, dark. Letters a to d are series, in colours of Okabe and Ito that colour-blind readers tell apart; t and m
-# are text, g grid lines, p what lies behind.
+# name: light, dark. Letters a to d are series, in colours of Okabe and Ito that colour-blind readers tell apart; t and
+# m are text, g grid lines, p what lies behind.
 INKS = {
     "a": ("#0072b2", "#56b4e9"),
     "b": ("#d55e00", "#e69f00"),
@@ -24,7 +24,8 @@ INKS = {
 }
 
 
-WORDS = {"b": "#b85000", "c": "#008060", "d": "#a84c80"}  # of words on white, which a series' own colour is too light for
+# Of words on white, for which a series' own colour is too light.
+WORDS = {"b": "#b85000", "c": "#008060", "d": "#a84c80"}
 
 
 def _rules(dark: bool) -> str:

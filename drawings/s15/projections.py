@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Step
-from grader.explore.values import Unfit, agree, array, pair, span, sums, wrong_weights
+from grader.explore.values import Unfit, agree, array, pair, span, wrong_weights
 from grader.sandbox.proxies import RemoteValue
 
 NAMES = ("W_Q", "W_K", "W_V", "W_O")

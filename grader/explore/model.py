@@ -230,7 +230,9 @@ def ticks(limits: Limits, log: bool = False, whole: bool = False, most: int = 5)
     """
     low, high = limits
     if log and high - low < 2:  # 1, 2 and 5 of each power of ten
-        near = [place + np.log10(digit) for place in range(int(np.floor(low)), int(np.ceil(high))) for digit in (1, 2, 5)]
+        near = [
+            place + np.log10(digit) for place in range(int(np.floor(low)), int(np.ceil(high))) for digit in (1, 2, 5)
+        ]
         inside = tuple(float(value) for value in near if low <= value <= high)
         return inside if len(inside) > 1 else (low, high)
     size = 10.0 ** np.floor(np.log10((high - low) / most))

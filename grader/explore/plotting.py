@@ -263,9 +263,7 @@ def _framed(
 
     upright, corner, flat = ("|", "+", "-") if view.look.ascii else ("│", "└", "─")
     width = raster.width + LABEL + 1
-    across, up = (
-        [(10**value if log else value) for value in values] for values, log in zip(marked, logs, strict=True)
-    )
+    across, up = ([(10**value if log else value) for value in values] for values, log in zip(marked, logs, strict=True))
     places = scaled(tuple(up), ends[1], raster.height, log=logs[1], down=True).tolist()
     beside = {place: short(value) for place, value in reversed(list(zip(places, up, strict=True)))}
     lines = [Text(fitted(title, width, view.look), "bold")]

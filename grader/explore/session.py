@@ -310,9 +310,7 @@ def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -
     maps, drawings, following, found_in = shown
     faulty = first_faulty(tuple(steps))
     rows = {call.id: call.row for step in plan.steps for call in step.calls}
-    whole = replace(
-        base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, origins=found_in
-    )
+    whole = replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, origins=found_in)
     return whole if faulty is None else replace(whole, look_at=faulty.function, look_row=rows[faulty.id])
 
 

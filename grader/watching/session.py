@@ -65,9 +65,7 @@ def _test_folders(stage: Stage) -> tuple[Path, ...]:
     return stage.tests_path, stage.hidden_root / stage.name
 
 
-def exploring(
-    course: Course, post: Post, width: Width, colour: bool, pictures: bool = False
-) -> Callable[[str], bool]:
+def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: bool = False) -> Callable[[str], bool]:
     """Return what runs `grader explore` of a stage in a thread, and posts what it printed and, if wanted, drew.
 
     It returns at once; False, and nothing runs, for a stage without a drawing. One runs at a time, and of those that
@@ -270,7 +268,7 @@ class Session:
         self._becomes(standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
-        if self.board.complete and not was_complete or self._draws and not verdict.is_untouched:
+        if (self.board.complete and not was_complete) or (self._draws and not verdict.is_untouched):
             self._explore(self.board.stage.id)
 
     def _standings(self) -> tuple[Standing, ...]:

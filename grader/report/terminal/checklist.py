@@ -265,10 +265,8 @@ def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
     return bool(decide) and all(each.diagnosis is not None and each.diagnosis.mistake in causes for each in decide)
 
 
-def _more_lines(
-    others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style
-) -> list[Text]:
-    """Say how to see so many tests that are not told, and rows that fail as well or, where none does, are not robust."""
+def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style) -> list[Text]:
+    """Say how to see so many tests that are not told, and rows that fail as well, or else those that are not robust."""
     wrong = [result for result in others if result.status not in QUIET]
     left = [result for result in wrong if not _is_explained(result, causes)]
     frail = [] if wrong else [result for result in others if result.lacks_robustness]
@@ -299,9 +297,7 @@ def _leads_on(result: CriterionResult, verdict: Verdict, style: Style) -> bool:
     return lacks and (any(each.call for each in told(result, style)) or verdict.feedback != "full")
 
 
-def detail_lines(
-    result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True
-) -> list[Text]:
+def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
     """Return what stands below a row by itself: its failures, and where to go from there; nothing where it says all."""
     lines = _found_of(result, style, {})
     left = len(result.failures) - len(told(result, style))
@@ -312,7 +308,9 @@ def detail_lines(
         more = f": {style.look.command(style.again)}{only} -v" if style.again else ""
         lines += side_by_side([f"and {count(left, 'more test')}{more}"], style.look)
     if commands and _leads_on(result, verdict, style):
-        lines += side_by_side([f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"], style.look)
+        lines += side_by_side(
+            [f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"], style.look
+        )
         again = f"same inputs again: {style.look.command(style.again)} --seed {verdict.run.seed}"
         lines += side_by_side([again], style.look) if any(each.call for each in told(result, style)) else []
     return lines

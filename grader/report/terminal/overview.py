@@ -305,6 +305,4 @@ def finding_lines(finding: Finding, look: Look) -> list[Text]:
 
 def _title(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
     states = [each.state for each in standings]
-    return heading(
-        course.settings.title, stages_words(states), look.bar(states.count("passed"), len(states)), look
-    )
+    return heading(course.settings.title, stages_words(states), look.bar(states.count("passed"), len(states)), look)

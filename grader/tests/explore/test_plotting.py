@@ -54,7 +54,7 @@ def test_what_is_written_over_something_is_not_written() -> None:
 def test_an_axis_is_marked_at_round_values_within_it(limits: tuple[float, float]) -> None:
     for log in (False, True):
         found = ticks(limits, log)
-        assert 2 <= len(found) and limits[0] <= found[0] and found[-1] <= limits[1] + 1e-12
+        assert len(found) >= 2 and limits[0] <= found[0] and found[-1] <= limits[1] + 1e-12
     assert all(float(f"{value:.2g}") == pytest.approx(value) for value in ticks(limits))
 
 

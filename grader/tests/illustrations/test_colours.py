@@ -43,7 +43,7 @@ def lab(light: np.ndarray) -> np.ndarray:
 
 def contrast(colour: str, behind: str) -> float:
     """Return the contrast of two colours as WCAG counts it."""
-    bright, dark = sorted((float(np.array([0.2126, 0.7152, 0.0722]) @ linear(each)) for each in (colour, behind)))
+    bright, dark = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ linear(each)) for each in (colour, behind))
     return (dark + 0.05) / (bright + 0.05)
 
 

@@ -285,9 +285,12 @@ def test_where_pictures_are_wanted_each_step_is_drawn_and_told_with_its_row(
 
 def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watched) -> None:
     drawn: list[str] = []
-    session = Session(
-        watched.session.workspace, Checks(), Saves(), lambda stage: bool(drawn.append(stage)) or True, draws=True
-    )
+
+    def explore(stage: str) -> bool:
+        drawn.append(stage)
+        return True
+
+    session = Session(watched.session.workspace, Checks(), Saves(), explore, draws=True)
     session.open(watched.first)
     session.take(Judged(session.ticket, verdict(watched.first, "not_started", "blocked")))
     assert drawn == []  # there is nothing yet

@@ -72,7 +72,10 @@ def test_at_80_columns_the_line_of_the_fault_and_the_commands_stand_on_lines_of_
     place = lines.index("    --> stages/s15_attention/attention.py:142")
     assert lines[place + 1] == "        return x.reshape(batch, num_heads, seq, d_k)"
     assert lines[-1] == "fix it: grader hint s15 split-heads    same inputs again: --seed 40817"
-    assert shown(width=60).splitlines()[-2:] == ["fix it: grader hint s15 split-heads", "same inputs again: --seed 40817"]
+    assert shown(width=60).splitlines()[-2:] == [
+        "fix it: grader hint s15 split-heads",
+        "same inputs again: --seed 40817",
+    ]
 
 
 def test_what_is_known_before_any_cause_is_the_first_part_of_the_report() -> None:
