@@ -106,7 +106,7 @@ class Frame:
         borders: dict[tuple[int, int], list[Point]] = {}
         for row in range(steps):
             y = self.up.high - (row + 0.5) * high / steps
-            cuts = _cuts(lambda xs, y=y: classes(np.column_stack([xs, np.full(len(xs), y)])), self.across, steps)
+            cuts = _cuts(classes, y, self.across, steps)
             for (start, label), (stop, after) in pairwise([*cuts, (self.across.high, -1)]):
                 (left, middle), (right, _) = self.at(start, y), self.at(stop, y)
                 self.canvas.rect(left, middle - tall / 2, right - left, tall, inks[label], opacity)
@@ -116,16 +116,16 @@ class Frame:
             self.canvas.path(border, "t", 1.2)
 
 
-def _cuts(classes: Callable[[Numbers], Numbers], across: Axis, steps: int) -> list[tuple[float, int]]:
-    """Return where each run of a class begins along a line, and the class; a border is found by halving."""
+def _cuts(classes: Callable[[Numbers], Numbers], y: float, across: Axis, steps: int) -> list[tuple[float, int]]:
+    """Return where each run of a class begins along the line at y, and the class; a border is found by halving."""
     xs = np.linspace(across.low, across.high, steps + 1)
-    found = np.asarray(classes(xs))
+    found = np.asarray(classes(np.column_stack([xs, np.full(len(xs), y)])))
     cuts = [(across.low, int(found[0]))]
     for place in np.flatnonzero(np.diff(found)):
         low, high = xs[place], xs[place + 1]
         for _ in range(12):
             middle = (low + high) / 2
-            low, high = (middle, high) if classes(np.array([middle]))[0] == found[place] else (low, middle)
+            low, high = (middle, high) if classes(np.array([[middle, y]]))[0] == found[place] else (low, middle)
         cuts.append((float(high), int(found[place + 1])))
     return cuts
 

@@ -130,9 +130,11 @@ def hatched(figure: Figure, axes: Axes) -> None:
     """Put a hatched frame around a picture of a wrong step, and say beside its title that it is one."""
     box, (wide, high) = axes.get_position(), figure.get_size_inches()
     across, up = FRAME / wide, FRAME / high
-    place = {"transform": figure.transFigure, "facecolor": "none", "edgecolor": WARNING, "zorder": -1}
-    figure.add_artist(Rectangle((box.x0 - across, box.y0 - up), box.width + 2 * across, box.height + 2 * up,
-                                hatch="//////", linewidth=1, **place))  # fmt: skip
+    frame = Rectangle(
+        (box.x0 - across, box.y0 - up), box.width + 2 * across, box.height + 2 * up, transform=figure.transFigure,
+        facecolor="none", edgecolor=WARNING, hatch="//////", linewidth=1, zorder=-1,
+    )  # fmt: skip
+    figure.add_artist(frame)
     title, pad = f"{axes.get_title(loc='left')} · {WRONG}", FRAME * 72 + 4
     axes.set_title(title, loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
     axes.tick_params(pad=pad)

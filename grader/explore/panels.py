@@ -322,11 +322,13 @@ def drawn_all(found: Exploration) -> Figure:
 
 def drawn_panels(found: Exploration) -> Figure:
     """Return the figure of an exploration that has drawings alone."""
-    figure = Figure(figsize=(WIDTH, HEAD - APART + room(found.drawings)[1]), facecolor="white")
+    wide = max(sum(block.width + GAP for block in row) - GAP for row in arranged(found.drawings)) + 2 * EDGE
+    figure = Figure(figsize=(wide, HEAD - APART + room(found.drawings)[1]), facecolor="white")
     FigureCanvasAgg(figure)
-    seed = "" if found.ran.seed is None else f" · drawn with seed {found.ran.seed}"
+    words = "" if found.example is None else f"“{printable(' '.join(found.example.words))}”"
+    told = [found.given or words, "" if found.ran.seed is None else f"drawn with seed {found.ran.seed}"]
     _text(figure, EDGE, 0.38, f"{found.stage} · {printable(found.title)}", TITLE + 2, INK, "bold")
-    _text(figure, EDGE, 0.68, f"{found.given}{seed}", TEXT, QUIET)
+    _text(figure, EDGE, 0.68, " · ".join(filter(None, told)), TEXT, QUIET)
     draw_below(figure, found, HEAD)
     return figure
 

@@ -75,6 +75,9 @@ ModalScreen { align: center middle; background: $background 60%; }
 .ascii #detail { scrollbar-gutter: auto; }
 .ascii .window, .ascii Input, .ascii Input:focus, .ascii #choices { border: ascii $primary; }
 .ascii Toast { border-left: none; }
+ToastHolder { align-horizontal: left; }
+Toast { max-width: 60; }
+.narrow ToastRack { dock: top; align: right top; }
 .window-title { height: auto; max-height: 3; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }

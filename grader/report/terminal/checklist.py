@@ -266,7 +266,7 @@ def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
 
 
 def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style) -> list[Text]:
-    """Say how to see so many tests that are not told, and rows that fail as well or, where none does, are not robust."""
+    """Say how to see so many tests that are not told, and rows that fail as well, or else those that are not robust."""
     wrong = [result for result in others if result.status not in QUIET]
     left = [result for result in wrong if not _is_explained(result, causes)]
     frail = [] if wrong else [result for result in others if result.lacks_robustness]

@@ -204,6 +204,6 @@ def test_words_that_do_not_fit_above_their_columns_are_numbered() -> None:
 
 
 def test_signs_of_both_ends_are_of_equal_strength() -> None:
-    for low, less, middle, more, high in SIGNED.values():
+    for low, less, middle, more, high in map(list, SIGNED.values()):
         assert middle == " " and len({low, less, more, high}) == 4
         assert low.isalpha() == high.isalpha() and (low, less) != (high, more)

@@ -50,6 +50,19 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
     assert screen.watched.explored == ["s01"] and screen.watched.checks.closed
 
 
+@pytest.mark.parametrize("size", [(140, 30), (80, 24)])
+def test_a_message_that_passes_does_not_cover_what_is_wrong(place: Place, size: tuple[int, int]) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: "This is the square." in screen.text("#told"))
+        screen.app.notify("Run on the example.")
+        await screen.until(lambda: bool(screen.app.screen_stack[0].query("Toast")))
+        toast, told = screen.app.screen_stack[0].query_one("Toast"), screen.app.query_one("#detail")
+        await screen.until(lambda: toast.region.height > 0 and not toast.region.overlaps(told.region))
+
+    play(place.root, story, size)
+
+
 def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.judged("failed", "blocked")
