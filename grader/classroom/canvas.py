@@ -1,8 +1,8 @@
 """Marks into Canvas by its API: scores of an assignment are read, and only those that differ are written.
 
-Source: Canvas LMS REST API, "Submissions": GET and PUT of courses/:course_id/assignments/:assignment_id/submissions below
-/api/v1 (…/:user_id, submission[posted_grade]), answers in pages, of which the header Link names the next; "Assignments"
-for points_possible. The token goes to the server that was named and nowhere else.
+Source: Canvas LMS REST API, "Submissions": GET and PUT of courses/:course_id/assignments/:assignment_id/submissions
+below /api/v1 (…/:user_id, submission[posted_grade]), answers in pages, of which the header Link names the next;
+"Assignments" for points_possible. The token goes to the server that was named and nowhere else.
 """
 
 from __future__ import annotations
