@@ -116,6 +116,12 @@ class GradebookError(GraderError):
     exit_code = 4
 
 
+class NoGradebook(GradebookError):
+    """A folder holds no gradebook yet."""
+
+    exit_code = 2
+
+
 class GraderFault(GraderError):
     """The grader itself failed; it costs the learner nothing."""
 

@@ -120,16 +120,19 @@ def receipt(result: Result, student: Student, course: Provenance, now: datetime)
     )
 
 
+def expect_address(server: str, example: str) -> None:
+    """Raise UsageError unless a token may be sent to an address: over https, or to this machine."""
+    parts = urlsplit(server)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+        raise UsageError(f"{server!r} is not an address to publish to", f"Expected https://…, as in {example}.")
+
+
 def post(statuses: Sequence[Status], student: Student, server: str, token: str, target: str | None = None) -> None:
     """Put statuses beside a student's commit; all are tried before GraderFault says which could not be put there.
 
     server is the address of GitHub's interface (https://api.github.com), target a page that each status links to.
     """
-    parts = urlsplit(server)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        raise UsageError(
-            f"{server!r} is not an address to publish to", "Expected https://…, as in https://api.github.com."
-        )
+    expect_address(server, "https://api.github.com")
     address = f"{server.rstrip('/')}/repos/{student.repository}/statuses/{student.revision}"
     failed = [f"{each.context}: {why}" for each in statuses if (why := _put(each, address, token, target))]
     if failed:
@@ -149,7 +152,7 @@ def _put(status: Status, address: str, token: str, target: str | None) -> str | 
         "X-GitHub-Api-Version": "2022-11-28",
     }
     try:
-        opener = urllib.request.build_opener(_Straight)
+        opener = urllib.request.build_opener(NoRedirect)
         with opener.open(urllib.request.Request(address, body, headers, method="POST"), timeout=SECONDS):
             return None
     except urllib.error.HTTPError as error:
@@ -159,7 +162,7 @@ def _put(status: Status, address: str, token: str, target: str | None) -> str | 
         return type(error).__name__
 
 
-class _Straight(urllib.request.HTTPRedirectHandler):
+class NoRedirect(urllib.request.HTTPRedirectHandler):
     """Goes nowhere else: a token is for the server that was named."""
 
     def redirect_request(

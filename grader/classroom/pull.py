@@ -22,6 +22,7 @@ from grader.report.escape import one_line
 
 TOKEN = "PULL_TOKEN"  # nosec B105 # the environment's name for a token, not one
 SECONDS = 300.0
+MOST_SAID = 1000  # characters of what git says
 MAX_BYTES = 256 << 20  # of any file that git writes: the commit arrives as one pack
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _SERVER = re.compile(r"(https|file)://[^\s@?#]*")
@@ -142,7 +143,7 @@ def _run(arguments: list[str], environment: Mapping[str, str], name: str, second
     finally:
         _end(process)
     if process.returncode != 0:
-        why = one_line((said.strip().splitlines() or [f"git ended with {process.returncode}"])[-1])[:300]
+        why = one_line("; ".join(said.split("\n")).strip("; ") or f"git ended with {process.returncode}")[:MOST_SAID]
         hint = f"Is it pushed, may {TOKEN} read the repository, and has it at most {MAX_BYTES >> 20} MB?"
         raise GraderFault(f"{name} cannot be fetched: {why}", hint)
 

@@ -133,7 +133,7 @@ def _looked_at(found: Taken, arrival: Arrival) -> Taken:
     doubts = [*arrival.doubts, *found.doubts]
     if found.error is not None and not found.doubts:
         remedy = found.error.hint or ""
-        if found.outcome == "missing" and not arrival.things:
+        if found.outcome == "missing" and all(_is_bare(each.path) for each in arrival.things):
             doubts.append(Doubt("absent", "nothing was handed in"))
         elif found.outcome == "missing" and all(each.is_words for each in arrival.things):
             doubts.append(Doubt("not found", "only words typed into a form, and no file", remedy))
@@ -143,6 +143,16 @@ def _looked_at(found: Taken, arrival: Arrival) -> Taken:
             doubts.append(Doubt("rejected", found.error.message, remedy))
     notes = found.snapshot.notes if found.snapshot is not None and not found.doubts else ()
     return replace(found, doubts=(*doubts, *(Doubt("note", note) for note in notes)))
+
+
+def _is_bare(path: Path) -> bool:
+    """Say whether a thing is a folder without a file that anybody could mean."""
+    try:
+        return (
+            split(path) is None and path.is_dir() and not any(not each.name.startswith(".") for each in path.iterdir())
+        )
+    except OSError:
+        return False
 
 
 def _one(arrival: Arrival, thing: SubmittedFile, stage: Stage, root: Path) -> Taken:

@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import unicodedata
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -52,7 +53,8 @@ WORDS = {
 }  # fmt: skip
 INDEX = "index.html"
 STUDENTS = "students"
-ENDINGS = (".html", ".htm")
+ENDINGS = (".html", ".htm", ".zip")
+FEEDBACK_FILE = "feedback.html"
 _PAGE = re.compile(r"[a-z0-9-]{1,40}-[0-9a-f]{12}\.html")
 _OURS = b'<meta name="generator" content="grader class report">'
 MOST_FAILURES = 3  # of a row
@@ -62,7 +64,7 @@ class Pages:
     """The pages of one report. Raises UsageError without Jinja2.
 
     feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow. mixed
-    are the stages whose marks are of several versions. Where they are anonymous, numbers stand for names.
+    are the stages whose marks are of several versions. With numbers, these stand for the names of students.
     """
 
     def __init__(
@@ -70,13 +72,13 @@ class Pages:
         course: Course,
         feedback: Feedback,
         now: datetime,
-        anonymous: bool = False,
+        numbers: Mapping[str, int] | None = None,
         mixed: tuple[Mixture, ...] = (),
     ) -> None:
         self._levels = {stage.id: lower(stage.feedback, feedback) for stage in course.stages}
         self._order = {stage.id: place for place, stage in enumerate(course.stages)}
         self._feedback = feedback
-        self.anonymous, self._mixed = anonymous, mixed
+        self.numbers, self._mixed = numbers, mixed
         self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
         self._templates = _environment()
 
@@ -89,7 +91,7 @@ class Pages:
             hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),
             zeros=figures.nothing_earned(SHOWN_MISTAKES),
-            anonymous=self.anonymous,
+            anonymous=self.numbers is not None,
             mixed=self._mixed,
             many=MANY,
             **self._common,
@@ -276,6 +278,32 @@ def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
         return _write(pages, sheets, fresh, is_folder(place))
 
 
+def write_feedback(pages: Pages, sheets: Iterable[Sheet], place: Path) -> tuple[int, tuple[str, ...]]:
+    """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
+
+    Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
+    `Full name_NUMBER_assignfeedback_file_`, whose parts `_` separates, NUMBER being the participant's.
+    """
+    expect_free(place)
+    lost: list[str] = []
+    kept = 0
+    with _fresh(place) as fresh, zipfile.ZipFile(fresh, "x", zipfile.ZIP_DEFLATED) as archive:
+        for sheet in sheets:
+            entry = sheet.entries[0]
+            number = entry.member.moodle_id if entry.member else entry.identity
+            if not number.isdecimal():
+                lost.append(sheet.student)
+                continue
+            name = (entry.member.name if entry.member else "") or sheet.student.removesuffix(f"_{number}")
+            folder = re.sub(r'[_/\\:*?"<>|\x00-\x1f]', " ", name).strip(" .~") or "student"
+            archive.writestr(f"{folder}_{number}_assignfeedback_file_/{FEEDBACK_FILE}", pages.student(sheet))
+            kept += 1
+        if not kept:
+            hint = "Give the grading worksheet of the assignment with --roster to `class intake`."
+            raise UsageError("nobody has a participant's number of Moodle", hint)
+    return kept, tuple(lost)
+
+
 def is_folder(place: Path) -> bool:
     """Return whether a report there is a folder."""
     return place.suffix.lower() not in ENDINGS
@@ -316,13 +344,14 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook
         (fresh / STUDENTS).mkdir()
-    for number, sheet in enumerate(sheets, 1):
-        if pages.anonymous:
-            sheet = nameless(sheet, number)
+    for each in sheets:
+        sheet = each if pages.numbers is None else nameless(each, pages.numbers[each.student])
         name = f"{STUDENTS}/{page_name(sheet.student)}" if folder else ""
         if folder:
             (fresh / name).write_text(pages.student(sheet), encoding="utf-8", newline="\n")
         figures.add(sheet, name)
+    if pages.numbers is not None:  # else the order of names would tell who is who
+        figures.lines.sort(key=lambda line: int(line.student.rpartition(" ")[2]))
     if not figures.lines:
         raise UsageError("there are no results to report", "`grader class grade` makes some; see --stage, too.")
     index = fresh / INDEX if folder else fresh
@@ -330,6 +359,16 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
     with index.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pages.overview(figures))
     return len(figures.lines)
+
+
+def numbered(students: Iterable[str]) -> dict[str, int]:
+    """Return a number for each student, the same in each report of the same class, and in no order of names.
+
+    >>> sorted(numbered(["ada", "bob"]).values())
+    [1, 2]
+    """
+    ranked = sorted(students, key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
+    return {name: number for number, name in enumerate(ranked, 1)}
 
 
 def nameless(sheet: Sheet, number: int) -> Sheet:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from grader.criterion import PASSES, Passes
-from grader.errors import GradebookError
+from grader.errors import GradebookError, NoGradebook
 from grader.gradebook.records import (
     Attempt,
     Change,
@@ -74,7 +74,8 @@ class Gradebook:
         """
         path = folder / FILE
         if not create and not path.is_file():
-            raise GradebookError(f"{folder} holds no gradebook: expected {FILE} in it", MAKES_ONE)
+            hint = f"Name its folder with --out. {MAKES_ONE}"
+            raise NoGradebook(f"{folder} holds no gradebook: expected {FILE} in it", hint)
         if create:
             _make(path)
         can_write = create or (os.access(path, os.W_OK) and os.access(folder, os.W_OK))

@@ -117,7 +117,7 @@ def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
     unfit: list[str] = []
     twice: list[str] = []
     by_name: dict[tuple[str, ...], Arrival] = {}
-    for arrival in found:
+    for arrival in map(_legible, found):
         if fault := _fault(arrival.student):
             unfit.append(f"{_labels(arrival)}: the name '{shown(arrival.student)}' {fault}")
             continue
@@ -134,6 +134,19 @@ def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
         hints += ["Keep one of each; a CSV list with `submitted` may name several attempts."] if twice else []
         raise UsageError(first_of(mistakes), " ".join(hints))
     return tuple(sorted(by_name.values(), key=lambda arrival: arrival.student))
+
+
+def _legible(arrival: Arrival) -> Arrival:
+    """Return an arrival whose student has a name that can be written, where the file's name is no UTF-8.
+
+    Old archives have names in Latin-1: every byte is a letter there.
+    """
+    if not any("\udc80" <= sign <= "\udcff" for sign in arrival.student):
+        return arrival
+    name = arrival.student.encode("utf-8", "surrogateescape").decode("latin-1")
+    name = name if printable(name) == name else shown(arrival.student)
+    doubt = Doubt("note", f"the name of the file is not in UTF-8; it was read as {name}")
+    return replace(arrival, student=name, doubts=(*arrival.doubts, doubt))
 
 
 def chosen(arrival: Arrival, stage: Stage, only: bool) -> tuple[SubmittedFile, ...]:

@@ -14,15 +14,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from itertools import combinations
 from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.errors import UsageError
 from grader.gradebook.intake import Taken, taken
-from grader.gradebook.submissions import Arrival
+from grader.gradebook.store import FILE, Gradebook
+from grader.gradebook.submissions import Arrival, listing
 from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
 
 MOST_SUBMISSIONS = 2000
@@ -112,11 +113,20 @@ def given(*texts: str) -> frozenset[int]:
 
 
 def compared(
-    texts: Sequence[Text], own: Sequence[Text] = (), least: float = LEAST_SHARE, most: int = MOST_PAIRS
+    current: Sequence[Text],
+    own: Sequence[Text] = (),
+    least: float = LEAST_SHARE,
+    most: int = MOST_PAIRS,
+    earlier: Sequence[Text] = (),
 ) -> Comparison:
-    """Return the pairs that share unusually much, as many as most, and copies of own, the course's solutions."""
-    copies = _copies(texts, own)
+    """Return the pairs that share unusually much, as many as most, and copies of own, the course's solutions.
+
+    Of earlier texts, as of other years, each is compared with the current ones and with no other earlier one.
+    """
+    copies = _copies(current, own)
     known = {each.left.name for each in copies}
+    texts = [*current, *earlier]
+    now = len(current)
     having: dict[int, list[int]] = defaultdict(list)
     base = {value for each in own for value in each.prints}
     for place, each in enumerate(texts):
@@ -127,7 +137,7 @@ def compared(
     shared: dict[tuple[int, int], float] = defaultdict(float)
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for value, weight in weights.items():
-        for pair in combinations(having[value], 2):
+        for pair in (each for each in combinations(having[value], 2) if each[0] < now):
             shared[pair] += weight
             counts[pair] += 1
     ranked = sorted(
@@ -143,10 +153,10 @@ def compared(
     )
     usual = (
         each.name
-        for each in texts
+        for each in current
         if each.name not in known and sum(value in weights for value in each.prints) < len(each.prints) * OWN
     )
-    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual), copies, bool(own))
+    return Comparison(tuple(current), tuple(found), len(ranked), tuple(usual), copies, bool(own))
 
 
 def share(one: Set[int], other: Set[int]) -> float:
@@ -283,6 +293,20 @@ def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[Ha
     if len(arrivals) > MOST_SUBMISSIONS:
         raise UsageError(f"there are {len(arrivals)} submissions", f"Expected at most {MOST_SUBMISSIONS}.")
     return tuple(_last(arrival.student, list(taken(arrival, stage, root, True))) for arrival in arrivals)
+
+
+def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[HandedIn, ...]:
+    """Return what was handed in elsewhere, as in an earlier year: a gradebook's folder, or one of submissions.
+
+    Names begin with the folder's.
+    """
+    if (folder / FILE).is_file():
+        with Gradebook.open(folder) as book:
+            last = {each.student: each.digest for each in book.attempts() if each.stage == stage.id}
+            found = [(name, book.source(digest)) for name, digest in last.items()]
+        return tuple(HandedIn(f"{folder.name}/{name}", text) for name, text in found if text is not None)
+    read = handed_in(listing(folder, zone).arrivals, stage, root)
+    return tuple(replace(each, student=f"{folder.name}/{each.student}") for each in read)
 
 
 def examples(stage: Stage) -> list[str]:

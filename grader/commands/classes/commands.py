@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, importing, intake, marks, requests, students
+from grader.commands.classes import grading, importing, intake, marks, push, requests, students
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ for _command in (
     marks.override,
     requests.regrade_requests,
     marks.export,
+    push.push,
     marks.history,
     marks.report,
     similar,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.messages import some
 from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
@@ -113,11 +114,11 @@ def export(
     assignment: Assignments = None,
 ) -> None:
     """Write the marks for other programs."""
-    stage_id = None if stage is None else _stage_id(stage)
-    write_table(out, form, file, stage_id, numbered(assignment, stage_id))
+    wanted = None if stage is None else stage_id(stage)
+    write_table(out, form, file, wanted, assignment_numbers(assignment, wanted))
 
 
-def numbered(given: list[str] | None, stage: str | None) -> dict[str, str]:
+def assignment_numbers(given: list[str] | None, stage: str | None) -> dict[str, str]:
     """Return the numbers of assignments by stage; UsageError for what is none, or of no stage."""
     found: dict[str, str] = {}
     for each in given or ():
@@ -126,7 +127,7 @@ def numbered(given: list[str] | None, stage: str | None) -> dict[str, str]:
             raise UsageError(f"{number!r} is not the number of an assignment", "Its address in Canvas ends with it.")
         if not sign and stage is None:
             raise UsageError(f"{each} is of which stage?", f"Add --stage, or write --assignment STAGE={each}.")
-        found[_stage_id(name) if sign else str(stage)] = number
+        found[stage_id(name) if sign else str(stage)] = number
     return found
 
 
@@ -176,13 +177,11 @@ def history(
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import look, write
 
-    stage_id = None if stage is None else _stage_id(stage)
+    wanted = None if stage is None else stage_id(stage)
     with Gradebook.open(out) as book:
         if student is not None:
             expect_student(book, student, out)
-        changes = [
-            each for each in book.history() if student in (None, each.student) and stage_id in (None, each.stage)
-        ]
+        changes = [each for each in book.history() if student in (None, each.student) and wanted in (None, each.stage)]
     for each in changes:
         write(look().clean(told_of(each)))
 
@@ -213,7 +212,8 @@ def _told(change: Change) -> str:
     return " ".join(filter(None, [of, " → ".join(points)]))
 
 
-def _stage_id(name: str) -> str:
+def stage_id(name: str) -> str:
+    """Return the id of a stage that somebody means."""
     from grader.progress.workspace import open_workspace
 
     return open_workspace(Path.cwd()).course.find(name).id
@@ -266,7 +266,12 @@ def _say(message: str) -> None:
 
 def report(
     out: Annotated[
-        Path, typer.Option("--out", metavar="PLACE", help="FILE.html for the class alone, or a folder for all pages.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="PLACE",
+            help="FILE.html for the class alone, FILE.zip for Moodle's feedback files, or a folder for all pages.",
+        ),
     ],
     gradebook: Annotated[Path, typer.Argument(metavar="[GRADEBOOK]", help="The folder of the gradebook.")] = Path(),
     stage: Stages = None,
@@ -285,7 +290,7 @@ def report(
 
     from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.figures import sheets
-    from grader.gradebook.pages import Pages, expect_free, is_folder, write_report
+    from grader.gradebook.pages import Pages, expect_free, is_folder, numbered, write_feedback, write_report
     from grader.gradebook.store import Gradebook
     from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
@@ -296,7 +301,14 @@ def report(
     expect_free(out)
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
-        pages = Pages(course, rules.feedback, datetime.now(rules.zone), anonymous, book.mixed())
+        known = numbered(book.students()) if anonymous else None
+        pages = Pages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
+        if out.suffix.lower() == ".zip":
+            kept, lost = write_feedback(pages, sheets(book, wanted), out)
+            say(f"Wrote {kept} feedback files for Moodle to {out}.")
+            if lost:
+                say(f"Without a participant's number, and so left out: {some(lost)}.")
+            return
         count = write_report(pages, sheets(book, wanted), out)
     students = f"{count} student{'' if count == 1 else 's'}"
     say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")

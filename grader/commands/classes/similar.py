@@ -32,11 +32,21 @@ Out = Annotated[
 Least = Annotated[
     int, typer.Option("--least", min=1, max=100, metavar="PERCENT", help="The share from which a pair is listed.")
 ]
+Archives = Annotated[
+    list[Path] | None,
+    typer.Option("--archive", metavar="DIR", help="Submissions, or a gradebook, of an earlier year; may be repeated."),
+]
 Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help="List at most so many pairs.")]
 
 
 def similar(
-    submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100, as_json: Json = False
+    submissions: Submissions,
+    stage: Whose,
+    out: Out = None,
+    least: Least = 30,
+    most: Most = 100,
+    archive: Archives = None,
+    as_json: Json = False,
 ) -> None:
     """List copies of the course's solution, and alike submissions.
 
@@ -53,7 +63,7 @@ def similar(
     from grader.gradebook.submissions import listing
     from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
-    from grader.similarity.compare import handed_in
+    from grader.similarity.compare import archived, handed_in
 
     course = open_workspace(Path.cwd()).course
     target = course.find(stage)
@@ -68,7 +78,8 @@ def similar(
     if not readable:
         _note([], lacking, None)
         tell_ignored(listed.ignored)
-    comparison = _compared(target, readable, submissions, least, most)
+    old = [each for folder in archive or () for each in archived(folder, target, course.root, UTC)]
+    comparison = _compared(target, readable, submissions, least, most, [each for each in old if not each.why])
     if out is not None:
         _write(out, comparison, lacking, target, least)
     _list(comparison, lacking, target.id, least, as_json)
@@ -106,7 +117,9 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
         say(f"and {len(notes) - NOTED} more notes{'' if out is None else f', which are in {out}'}", style="yellow")
 
 
-def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:
+def _compared(
+    stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int, old: list[HandedIn]
+) -> Comparison:
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, examples, given, text
 
@@ -116,9 +129,10 @@ def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, mos
     stub = given(stub_source(stage), *examples(stage))
     texts = [text(each.student, each.source, stub) for each in found]
     own = _own(stage, stub)
-    if len(found) == 1 and not own:
+    earlier = [text(each.student, each.source, stub) for each in old]
+    if len(found) == 1 and not own and not earlier:
         raise UsageError(f"{folder} holds 1 submission with {stage.module}", expected)
-    return compared(texts, own, least / 100, most)
+    return compared(texts, own, least / 100, most, earlier)
 
 
 def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:

@@ -92,3 +92,43 @@ def test_times_are_of_every_attempt() -> None:
     found.add(sheet(*[verdict()] * 21))
     assert found.stages["s01"].times == (10.5, 19.5, 20.5)
     assert figures.StageFigures("s02").times is None
+
+
+def test_rows_are_counted_of_those_whose_module_ran() -> None:
+    found = Figures()
+    found.add(sheet(verdict()))
+    problem = {"kind": "import", "message": "torch is imported, which is not available", "line": 1, "hint": None}
+    found.add(sheet(verdict(double=False, quadruple=False, problem=problem), student="bob", points=0.0))
+    assert {row.id: (row.passed, row.of) for row in found.stages["s01"].rows.values()} == {
+        "double": (1, 1), "quadruple": (1, 1),
+    }  # fmt: skip
+
+
+def test_causes_of_zeros_are_counted_whatever_the_line() -> None:
+    found = Figures()
+    for name, line in (("ada", 3), ("bob", 45)):
+        told = {"kind": "import", "message": f"torch is imported (line {line})", "line": line, "hint": None}
+        found.add(sheet(verdict(False, False, problem=told), student=name, points=0.0))
+    gone = {"kind": "missing", "message": "cy: nothing was handed in", "line": None, "hint": None}
+    found.add(sheet(verdict(False, False, criteria=[], problem=gone), student="cy", outcome="missing", points=0.0))
+    assert [(each.kind, each.cause, each.students) for each in found.nothing_earned(5)] == [
+        ("imports what is not there", "torch is imported", ["ada", "bob"]), ("nothing handed in", "", ["cy"]),
+    ]  # fmt: skip
+    assert [line.reason for line in found.lines] == [
+        "s01: imports what is not there: torch is imported", "s01: imports what is not there: torch is imported",
+        "s01: nothing handed in",
+    ]  # fmt: skip
+
+
+def test_each_student_has_what_lacks_beside_the_points() -> None:
+    found = Figures()
+    found.add(sheet(verdict()))
+    found.add(sheet(verdict(double=False), student="bob", points=1.0))
+    found.add(sheet(verdict(), student="cy", outcome="fault"))
+    assert [line.reason for line in found.lines] == ["", f"s01: double: {TEXT}", "s01: the grader failed"]
+
+
+def test_one_slip_that_several_rows_show_counts_once() -> None:
+    found = Figures()
+    found.add(sheet(verdict(double=False, quadruple=False)))
+    assert [(each.row, each.students) for each in found.commonest(5)] == [("double", 1)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import re
 import tracemalloc
+import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,18 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course, Feedback
 from grader.errors import GraderError, UsageError
 from grader.gradebook.figures import Figures, Sheet, sheets
-from grader.gradebook.pages import MOST_FAILURES, MOST_TEXT, Pages, expect_free, page_name, rows, write_report
+from grader.gradebook.pages import (
+    MOST_FAILURES,
+    MOST_TEXT,
+    Pages,
+    expect_free,
+    numbered,
+    page_name,
+    rows,
+    write_feedback,
+    write_report,
+)
+from grader.gradebook.records import Member, Mixture
 from grader.gradebook.store import Gradebook
 from grader.report.feedback import HELD_BACK
 from grader.tests.gradebook.made import NOW, TEXT, failure, keep, sheet, verdict
@@ -328,3 +341,39 @@ def test_memory_does_not_grow_with_the_verdicts_of_a_class(pages: Pages, tmp_pat
         finally:
             tracemalloc.stop()
     assert peak < 8_000_000, "16 MB of verdicts are in memory together"
+
+
+def test_an_anonymous_report_names_nobody_and_has_no_code(course: Course, tmp_path: Path) -> None:
+    names = ["ada", "bob", "zoe"]
+    known = numbered(names)
+    pages = Pages(course, "full", NOW, known, (Mixture("s01", "NumPy", {"2.1": 1, "2.2": 2}),))
+    write_report(pages, [sheet(verdict(double=False), student=name) for name in names], tmp_path / "report")
+    texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "report").rglob("*.html")]
+    assert len(texts) == 4 and not [name for text in texts for name in names if f">{name}<" in text]
+    index = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "2 versions of NumPy" in index and "regrade --stage s01" in index
+    assert re.findall(r">student (\d)</a>", index) == ["1", "2", "3"]
+    assert known == numbered(reversed(names))
+
+
+def test_moodle_gets_a_page_for_each_participant_under_the_names_that_its_importer_reads(
+    course: Course, tmp_path: Path
+) -> None:
+    def known(name: str, number: str, called: str) -> Sheet:
+        found = sheet(verdict(double=False), student=name)
+        mine = replace(found.entries[0], member=Member(name, called, moodle_id=number))
+        return replace(found, entries=(mine,))
+
+    place = tmp_path / "feedback.zip"
+    given = [known("ada", "300123", "Ada_Lovelace"), known("zoe", "300126", "Zoë O'Hara"), known("bob", "", "Bob")]
+    assert write_feedback(Pages(course, "full", NOW), given, place) == (2, ("bob",))
+    with zipfile.ZipFile(place) as archive:
+        read: dict[str, str] = {}
+        for name in archive.namelist():
+            info = name.split("/")[0].split("_", 4)  # as importziplib.php takes a folder's name apart
+            assert len(info) >= 4 and info[2:4] == ["assignfeedback", "file"] and name.endswith("/feedback.html")
+            read[info[1]] = archive.read(name).decode()
+    assert sorted(read) == ["300123", "300126"]
+    assert "ada" in read["300123"] and "zoe" not in read["300123"]
+    with pytest.raises(UsageError, match="participant's number"):
+        write_feedback(Pages(course, "full", NOW), given[2:], tmp_path / "other.zip")

@@ -85,13 +85,22 @@ def test_two_entries_of_one_student_are_told_and_nothing_is_taken(tmp_path: Path
     assert found.value.hint and found.value.hint.startswith("Nothing was graded. Keep one of each;")
 
 
-@pytest.mark.parametrize("name", ["a\nb.py", " ada.py", "x" * 101 + ".py", "\udcff.py"])
+@pytest.mark.parametrize("name", ["a\nb.py", " ada.py", "x" * 101 + ".py"])
 def test_a_name_that_cannot_be_shown_is_told(name: str, tmp_path: Path) -> None:
     made(tmp_path, name)
     with pytest.raises(UsageError, match="the name '") as found:
         listing(tmp_path, UTC)
     assert found.value.message.isprintable()
     assert found.value.hint == "Nothing was graded. Rename what has such a name."
+
+
+@pytest.mark.parametrize(("name", "student"), [("\udce9tude.py", "étude"), ("\udc81.py", "\ufffd")])
+def test_a_name_that_is_not_in_utf_8_costs_nobody_anything(name: str, student: str, tmp_path: Path) -> None:
+    made(tmp_path, name, "bob.py")
+    found = listing(tmp_path, UTC).arrivals
+    assert sorted(each.student for each in found) == sorted(["bob", student])
+    (told,) = [each.doubts for each in found if each.student == student]
+    assert [each.reason for each in told] == ["note"] and "not in UTF-8" in told[0].text
 
 
 @pytest.mark.parametrize(

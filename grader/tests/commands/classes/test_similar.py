@@ -11,6 +11,8 @@ import pytest
 from grader.commands.classes import similar
 from grader.course import answers
 from grader.errors import SealError
+from grader.gradebook.records import Attempt
+from grader.gradebook.store import Gradebook
 from grader.tests.similarity.test_compare import program
 from grader.tests.support.command import Here
 from grader.tests.support.places import HOUSE
@@ -213,3 +215,21 @@ def test_one_submission_is_compared_with_the_course_s_own_solution(here: Here, c
     assert done.code == 0 and "solution.py" in done.out
     assert "1 submission was compared" in " ".join(done.err.split())
     assert "handed in the course's own solution, with other names or layout" in done.out
+
+
+def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(
+    here: Here, handed_in: Path, tmp_path: Path
+) -> None:
+    old, book = tmp_path / "2025", tmp_path / "2024"
+    old.mkdir()
+    for name in ("max", "moritz"):
+        (old / f"{name}.py").write_text(program(2), encoding="utf-8")
+    with Gradebook.open(book, create=True) as kept, kept.changing():
+        kept.keep_source("d", program(2).encode())
+        kept.keep_attempt(Attempt("lea", "s01", "d", None, "unknown", "x"))
+    archives = ("--archive", str(old), "--archive", str(book))
+    done = here("class", "similar", str(handed_in), "--stage", "s01", *archives)
+    assert done.code == 0
+    pairs = {tuple(line.split("%")[-1].split()) for line in done.out.splitlines()}
+    assert pairs == {("ada", "bob"), ("eve", "2025/max"), ("eve", "2025/moritz"), ("eve", "2024/lea")}
+    assert "4 submissions were compared" in " ".join(done.err.split())
