@@ -358,7 +358,7 @@ def test_s13_windows() -> None:
 
 
 def test_s14_unrolled() -> None:
-    assert said("s14", "unrolled").count("W_x, W_h, b") == 4
+    assert said("s14", "unrolled").count("W_x, W_h, b") == 3
     s14, rng = reference("s14"), np.random.default_rng(0)
     weights = {"W_x": rng.standard_normal((2, 3)), "W_h": rng.standard_normal((3, 3)), "b": rng.standard_normal(3)}
     x, h, back = rng.standard_normal((1, 4, 2)), np.zeros((1, 3)), rng.standard_normal((1, 4, 3))
@@ -418,6 +418,8 @@ def test_s16_layer() -> None:
 def test_s17_gelu() -> None:
     s11, z = reference("s11"), np.linspace(-4, 4, 801)
     assert s11.gelu(z).min() < -0.1 and s11.gelu_derivative(z).max() > 1.1
+    share = s11.gelu(z) / np.where(z == 0, 1, z)
+    assert (np.diff(share[z < -0.1]) > 0).all() and share[z < -0.1].min() > 0 and share.max() < 1  # Φ(x)
     bends = np.abs(np.diff(s11.gelu_derivative(z))).max()
     assert bends < 0.02 and np.abs(np.diff(s11.relu_derivative(z))).max() == 1
 
@@ -438,7 +440,7 @@ def test_s18_choosing() -> None:
     rows = (softmax(logits / 0.5), plain, softmax(logits / 2), plain[:2] / plain[:2].sum(), plain[:3] / plain[:3].sum())
     assert plain[:2].sum() < 0.9 <= plain[:3].sum()
     for row in rows:
-        shows("s18", "choosing", *(f"{share:.2f}" for share in row if share > 0.08))
+        shows("s18", "choosing", *(f"{share:.2f}" for share in row if share > 0.12))
 
 
 def test_s19_alignment() -> None:
