@@ -101,26 +101,27 @@ def mask() -> Canvas:
     """Scores, the causal mask, and the weights that the softmax makes of what is left."""
     s15 = reference("s15")
     scores = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [1.0, 1.0, 1.0]])
-    allowed = s15.create_causal_mask(3)
-    masked = s15.apply_attention_mask(scores, allowed, -np.inf)
-    canvas = Canvas(238, "A causal mask acts before the softmax")
-    names = ("key 0", "key 1", "key 2")
+    allowed_ = s15.create_causal_mask(3)
+    masked = s15.apply_attention_mask(scores, allowed_, -np.inf)
+    canvas = Canvas(228, "A causal mask acts before the softmax", NARROW)
     places = (
-        (64, scores, "g", "scores"),
-        (282, masked, "g", "masked scores"),
-        (500, s15.attention_weights(masked), ".2f", "weights"),
+        (62, scores, "g", "scores"),
+        (196, masked, "g", "masked"),
+        (330, s15.attention_weights(masked), ".2f", "weights"),
     )
     for x, values, form, title in places:
-        rows = tuple(f"query {i}" for i in range(3)) if x == 64 else ()
-        table = Table(canvas, x, 60, 48, values, form, most=1 if x == 500 else 3, title=title, columns=names, rows=rows)
-        for i, j in np.argwhere(~allowed):
-            if x == 282:
-                table.canvas.outline(*table.corner(i, j), 48, 48, "b", 1.5, dash="4 3")
-    canvas.arrow([(218, 132), (272, 132)])
-    canvas.text(245, 122, "mask", "m", 12)
-    canvas.arrow([(436, 132), (490, 132)])
-    canvas.text(463, 122, "softmax", "m", 12)
-    canvas.text(572, 224, "each row sums to 1", "m", 12)
+        rows = tuple(f"query {i}" for i in range(3)) if x == 62 else ()
+        most = 1 if x == 330 else 3
+        table = Table(canvas, x, 62, 34, values, form, most=most, title=title, columns=tuple("012"), rows=rows)
+        for i, j in np.argwhere(~allowed_):
+            if x == 196:
+                canvas.outline(*table.corner(i, j), 34, 34, "b", 1.5, dash="4 3")
+    canvas.text(8, 54, "key", "m", 12, "start")
+    canvas.arrow([(167, 113), (193, 113)])
+    canvas.arrow([(301, 113), (327, 113)])
+    canvas.text(180, 186, "mask", "m")
+    canvas.text(314, 186, "softmax", "m")
+    canvas.text(426, 216, "each row of the weights sums to 1", "m", 12, "end")
     return canvas
 
 
@@ -130,87 +131,80 @@ def heads() -> Canvas:
     x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 1, 0]], float) * 2
     split = s15.split_heads(x[None], 2)
     _, weights = s15.scaled_dot_product_attention(split, split, split)
-    canvas = Canvas(300, "Heads: each attends with its own features")
+    canvas = Canvas(336, "Heads: each attends with its own features", NARROW)
     tokens = tuple(f"token {i}" for i in range(4))
-    whole = Table(canvas, 76, 104, 32, x, "g", title="x (4, 4)", rows=tokens, inks="aa", most=4)
+    whole = Table(canvas, 62, 112, 28, x, "g", title="x (4, 4)", rows=tokens, inks="aa", most=4)
     whole.mark(0, 0, 4, 2, "a")
     whole.mark(0, 2, 4, 2, "b")
-    for head, (ink, y) in enumerate((("a", 34), ("b", 186))):
-        part = Table(canvas, 300, y, 24, split[0, head], "g", title=f"head {head}", inks=ink * 2, most=4)
+    agree = ("0 and 2 agree, 1 and 3", "0 and 1 agree, 2 and 3")
+    for head, (ink, y) in enumerate((("a", 34), ("b", 196))):
+        part = Table(canvas, 226, y, 26, split[0, head], "g", title=f"head {head}", inks=ink * 2, most=4)
         part.mark(0, 0, 4, 2, ink)
-        canvas.arrow([(212, 150 if head == 0 else 186), (290, y + 48)])
-        Table(canvas, 450, y, 24, weights[0, head], "", title="its weights", inks=ink * 2, most=0.9)
-        canvas.arrow([(358, y + 48), (440, y + 48)])
-        canvas.text(399, y + 40, "QKᵀ/√d_k", "m", 11)
-    for y, lines in (
-        (70, ("tokens 0 and 2 agree,", "tokens 1 and 3 agree")),
-        (222, ("tokens 0 and 1 agree,", "tokens 2 and 3 agree")),
-    ):
-        for row, line in enumerate(lines):
-            canvas.text(560, y + 17 * row, line, "m", 12, "start")
+        canvas.arrow([(178, 150 + 36 * head), (220, y + 52)])
+        Table(canvas, 326, y, 26, weights[0, head], "", title="weights", inks=ink * 2, most=0.9)
+        canvas.arrow([(282, y + 52), (322, y + 52)])
+        canvas.text(426, y + 122, f"tokens {agree[head]}", "m", 12, "end")
     return canvas
 
 
 def positions() -> Canvas:
     """The sinusoidal encoding as an image: fast columns on the left, slow ones on the right."""
     encoding = reference("s15").sinusoidal_encoding(48, 32)
-    canvas = Canvas(372, "The sinusoidal encoding of 48 positions in 32 columns")
-    left, top, wide, high = 70, 44, 14, 6
+    canvas = Canvas(436, "The sinusoidal encoding of 48 positions in 32 columns", NARROW)
+    left, top, wide, high = 46, 40, 12, 6
     Table(canvas, left, top, wide, encoding, inks="ab", most=1.0, tall=high)
     for position in (0, 10, 20, 30, 40):
-        canvas.text(left - 8, top + position * high + 7, str(position), "m", 11, "end")
+        canvas.text(left - 8, top + position * high + 7, str(position), "m", 12, "end")
     for column in (0, 8, 16, 24, 31):
-        canvas.text(left + (column + 0.5) * wide, top + 48 * high + 16, str(column), "m", 11)
+        canvas.text(left + (column + 0.5) * wide, top + 48 * high + 16, str(column), "m", 12)
     canvas.text(left + 16 * wide, top + 48 * high + 34, "column: sin and cos by turns", "m", 12)
-    canvas.text(left - 52, top - 12, "position", "m", 12, "start")
-    for row, (ink, share, words) in enumerate(
-        (("a", 1.0, "1"), ("a", 0.4, ""), ("a", 0.0, "0"), ("b", 0.4, ""), ("b", 1.0, "−1"))
+    canvas.text(8, 26, "position", "m", 12, "start")
+    for place, (ink, share, words) in enumerate(
+        (("b", 1.0, "−1"), ("b", 0.4, ""), ("a", 0.0, "0"), ("a", 0.4, ""), ("a", 1.0, "1"))
     ):
-        y = 70 + 22 * row
-        canvas.rect(552, y, 26, 22, ink, 0.62 * share)
-        canvas.text(588, y + 15, words, "m", 12, "start")
-    canvas.outline(552, 70, 26, 110, "m")
-    for row, line in enumerate(
-        ("left: fast clock hands", "tell neighbours apart", "", "right: slow clock hands", "tell near from far")
-    ):
-        canvas.text(540, 216 + 18 * row, line, "t" if row in (0, 3) else "m", 12, "start")
+        canvas.rect(270 + 28 * place, 12, 28, 14, ink, 0.62 * share)
+        canvas.text(284 + 28 * place, 37, words, "m", 11)
+    canvas.outline(270, 12, 140, 14, "m")
+    canvas.text(left, 400, "left: fast clock hands, which tell neighbours apart", anchor="start", size=12)
+    canvas.text(left, 422, "right: slow ones, which tell near from far", anchor="start", size=12)
     return canvas
 
 
 def block() -> Canvas:
     """The encoder block of 2017: attention and feed-forward network, each with residual and norm."""
-    canvas = Canvas(220, "The encoder block")
-    parts, x = [], 96.0
-    for words, more, ink, wide in (
-        ("attention", "Q, K, V all of x", "a", 116),
+    canvas = Canvas(516, "The encoder block", NARROW)
+    parts, y = [], 50.0
+    for words, more, ink, high in (
+        ("attention", "Q, K, V all of x", "a", 52),
         ("+", "", "m", 30),
-        ("layer_norm", "γ₁, β₁", "c", 92),
-        ("feed_forward", "W1, b1, W2, b2", "b", 116),
+        ("layer_norm", "γ₁, β₁", "c", 52),
+        ("feed_forward", "W1, b1, W2, b2", "b", 52),
         ("+", "", "m", 30),
-        ("layer_norm", "γ₂, β₂", "c", 92),
+        ("layer_norm", "γ₂, β₂", "c", 52),
     ):
-        parts.append(Box(canvas, x, 104, wide, 52, words, more, ink))
-        x += wide + 18
-    before = (50.0, 130.0)
+        wide = 30 if words == "+" else 136
+        parts.append(Box(canvas, 140 - wide / 2, y, wide, high, words, more, ink))
+        y += high + (50 if words == "layer_norm" else 22)
+    before = (140.0, 12.0)
     for part in parts:
-        canvas.arrow([before, part.left])
-        before = part.right
-    canvas.arrow([before, (704, 130)])
-    canvas.text(40, 134, "x")
-    canvas.text(690, 119, "out", size=12)
-    for start, end, name in ((68.0, 1, "x"), (parts[2].right[0] + 6, 4, "h")):
-        canvas.arrow([(start, 130), (start, 66), (parts[end].top[0], 66), parts[end].top], "d")
-        canvas.text((start + parts[end].top[0]) / 2, 56, f"residual: {name} goes past", "d", 12)
-    canvas.text(parts[2].right[0] + 9, 176, "h", size=12)
-    canvas.text(
-        360, 204, "all shapes (batch, seq, d_model): output and input have the same, so blocks can be stacked", "m", 12
-    )
+        canvas.arrow([before, part.top])
+        before = part.bottom
+    canvas.arrow([before, (140, before[1] + 40)])
+    canvas.text(128, 26, "x", anchor="end", size=15)
+    canvas.text(128, parts[2].bottom[1] + 26, "h", anchor="end", size=15)
+    canvas.text(128, before[1] + 28, "output", anchor="end")
+    for start, end, name in ((24.0, 1, "x"), (parts[2].bottom[1] + 20, 4, "h")):
+        to = parts[end].right
+        canvas.arrow([(140, start), (236, start), (236, to[1]), to], "d", 2)
+        canvas.text(246, (start + to[1]) / 2 + 4, f"residual: {name} goes past", "d", 12, "start")
+    canvas.text(246, 480, "output and x have one", "m", 12, "start")
+    canvas.text(246, 498, "shape: blocks stack", "m", 12, "start")
     return canvas
 
 
 def layer() -> Canvas:
     """The way through the layer, and the ten steps of its backward pass."""
-    canvas = Canvas(390, "The attention layer, forward and backward")
+    canvas = Canvas(424, "The attention layer, forward and backward", NARROW)
     rows = (
         ("query_input", "W_Q", "Q", "10", "7"),
         ("key_input", "W_K", "K", "9", "6"),
@@ -218,28 +212,34 @@ def layer() -> Canvas:
     )
     ends = []
     for row, (given, weights, name, step, before) in enumerate(rows):
-        y = 48 + 86 * row
-        canvas.text(14, y + 26, given, anchor="start", size=12)
-        product = Box(canvas, 108, y, 80, 44, f"× {weights}", f"step {step}", "d")
-        split = Box(canvas, 218, y, 104, 44, name, f"split · step {before}")
-        canvas.arrow([(92, y + 22), product.left])
+        y = 34 + 84 * row
+        canvas.text(14, y - 8, given, anchor="start", size=12)
+        product = Box(canvas, 46, y, 92, 44, f"× {weights}", f"step {step}", "d")
+        split = Box(canvas, 166, y, 96, 44, name, f"split · step {before}")
+        canvas.arrow([(14, y + 22), product.left])
         canvas.arrow([product.right, split.left])
         ends.append(split)
-    scores = Box(canvas, 366, 90, 108, 44, "S = QKᵀ·scale", "mask · step 5", "b")
-    shares = Box(canvas, 504, 90, 118, 44, "A = softmax(S)", "step 3", "b")
-    output = Box(canvas, 504, 220, 118, 44, "O = A V", "step 2", "b")
-    mixed = Box(canvas, 504, 312, 118, 44, "× W_O", "join · step 1", "d")
-    canvas.arrow([ends[0].right, (344, 70), (344, 104), (366, 104)])
-    canvas.arrow([ends[1].right, (344, 156), (344, 120), (366, 120)])
-    canvas.arrow([scores.right, shares.left])
+    scores = Box(canvas, 306, 74, 122, 46, "S = QKᵀ·scale", "mask · step 5", "b")
+    shares = Box(canvas, 306, 150, 122, 46, "A = softmax(S)", "step 3", "b")
+    output = Box(canvas, 306, 236, 122, 46, "O = A V", "step 2", "b")
+    mixed = Box(canvas, 306, 312, 122, 46, "× W_O", "join · step 1", "d")
+    canvas.arrow([ends[0].right, (284, 56), (284, 90), (306, 90)])
+    canvas.arrow([ends[1].right, (284, 140), (284, 104), (306, 104)])
+    canvas.arrow([scores.bottom, shares.top])
     canvas.arrow([shares.bottom, output.top])
-    canvas.arrow([ends[2].right, output.left])
+    canvas.arrow([ends[2].right, (284, 224), (284, 259), output.left])
     canvas.arrow([output.bottom, mixed.top])
-    canvas.arrow([mixed.right, (654, 334)])
-    canvas.text(662, 338, "output", anchor="start")
-    canvas.text(14, 320, "Arrows: forward. Backward goes against them,", "m", 12, "start")
-    canvas.text(14, 338, "step 1 first, and leaves each gradient where", "m", 12, "start")
-    canvas.text(14, 356, "its number stands.", "m", 12, "start")
+    canvas.arrow([mixed.bottom, (367, 388)])
+    canvas.text(367, 404, "output")
+    for line, words in enumerate(
+        (
+            "Arrows: forward.",
+            "Backward goes against them, step 1",
+            "first; each gradient is left where",
+            "its number stands.",
+        )
+    ):
+        canvas.text(14, 330 + 19 * line, words, "m", 12, "start")
     return canvas
 
 

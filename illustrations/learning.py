@@ -223,27 +223,19 @@ def fitting() -> Canvas:
     rng = np.random.default_rng(6)
     x = np.linspace(-1.5, 2.5, 14)
     y = 1.0 + 1.5 * x + 0.45 * rng.standard_normal(14)
-    canvas = Canvas(290, "A line found by gradient descent, and its loss")
-    frame = Frame(
-        canvas, 56, 34, 330, 200, Axis(-2, 3, ticks(-2, -1, 0, 1, 2, 3), "x"), Axis(-2.5, 6, ticks(-2, 0, 2, 4, 6), "y")
-    )
+    canvas = Canvas(540, "A line found by gradient descent, and its loss", NARROW)
+    across, up = Axis(-2, 3, ticks(-2, -1, 0, 1, 2, 3), "x"), Axis(-2.5, 6, ticks(-2, 0, 2, 4, 6), "y")
+    frame = Frame(canvas, 44, 34, 340, 200, across, up)
     frame.points(x, y, "t", 3)
     ends = np.array([-2.0, 3.0])
     for steps, ink, dash in ((0, "m", "2 3"), (1, "d", "3 3"), (3, "b", "8 4"), (60, "a", "")):
         weights, bias, losses = s06.fit_gradient_descent(x[:, np.newaxis], y, 0.1, steps)
         line = weights[0] * ends + bias
         frame.curve(ends, line, ink, dash=dash)
-        canvas.text(394, frame.at(3, line[1])[1] + 4, f"{steps}", ink, 12, "start")
-    canvas.text(394, 34, "steps", "m", 12, "start")
-    loss = Frame(
-        canvas,
-        488,
-        34,
-        206,
-        200,
-        Axis(0, 20, ticks(0, 5, 10, 15, 20), "steps"),
-        Axis(0, 8, ticks(0, 2, 4, 6, 8), "loss"),
-    )
+        canvas.text(392, frame.at(3, line[1])[1] + 4, f"{steps}", ink, 12, "start")
+    canvas.text(392, 30, "steps", "m", 12, "start")
+    steps_, height = Axis(0, 20, ticks(0, 5, 10, 15, 20), "steps"), Axis(0, 8, ticks(0, 2, 4, 6, 8), "loss")
+    loss = Frame(canvas, 44, 318, 340, 170, steps_, height)
     loss.curve(np.arange(21), losses[:21], "a")
     loss.points(np.arange(21), losses[:21], "a", 2.4)
     return canvas
@@ -255,26 +247,33 @@ def borders() -> Canvas:
     X = np.array([[0.0, 2.0], [0.5, 2.5], [2.0, -1.0], [2.5, -0.5], [-2.0, -1.0], [-1.5, -1.5]])
     y = np.array([0, 0, 1, 1, 2, 2])
     weights, bias, _ = s07.fit_softmax_regression(X, y, 3, 0.5, 50)
-    canvas = Canvas(310, "Decision borders of softmax regression with three classes")
-    frame = Frame(
-        canvas,
-        60,
-        34,
-        400,
-        224,
-        Axis(-3.5, 3.5, ticks(-3, -2, -1, 0, 1, 2, 3), "x₁"),
-        Axis(-2.2, 3.2, ticks(-2, -1, 0, 1, 2, 3), "x₂"),
-    )
-    frame.regions(lambda points: np.argmax(points @ weights + bias, axis=1), 78, "abc")
+    canvas = Canvas(392, "Decision borders of softmax regression with three classes", NARROW)
+    across = Axis(-3.5, 3.5, ticks(-3, -2, -1, 0, 1, 2, 3), "x₁")
+    frame = Frame(canvas, 44, 34, 382, 250, across, Axis(-2.2, 3.2, ticks(-2, -1, 0, 1, 2, 3), "x₂"))
+
+    def decided(points: Any) -> Any:
+        return np.argmax(points @ weights + bias, axis=1)
+
+    frame.regions(decided, 78, "abc", 0.3)
+    for first, second, third in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
+        _border(frame, weights[:, first] - weights[:, second], bias[first] - bias[second], decided, third)
     for label, ink in enumerate("abc"):
+        frame.points(X[y == label, 0], X[y == label, 1], "p", 7.5)
         frame.points(X[y == label, 0], X[y == label, 1], ink, 6)
         x, up = X[y == label].mean(axis=0)
         frame.label(x + 0.45, up + 0.3 if label else up, f"class {label}")
-    canvas.text(482, 70, "colour: the class whose", anchor="start")
-    canvas.text(482, 88, "logit is the largest", anchor="start")
-    canvas.text(482, 122, "Each border is a straight line:", "m", 12, "start")
-    canvas.text(482, 139, "two logits are equal there.", "m", 12, "start")
+    canvas.text(235, 346, "colour: the class whose logit is the largest", "m")
+    canvas.text(235, 370, "a border is a straight line: two logits are equal there", "m", 12)
     return canvas
+
+
+def _border(frame: Frame, slope: Any, offset: float, decided: Callable[[Any], Any], third: int) -> None:
+    """Draw where two logits are equal, as far as the third class does not win there."""
+    along = np.array([-slope[1], slope[0]]) / np.hypot(*slope)
+    line = -offset * slope / (slope @ slope) + np.linspace(-6, 6, 1201)[:, None] * along
+    low, high = (frame.across.low, frame.up.low), (frame.across.high, frame.up.high)
+    shown = line[((line > low) & (line < high)).all(axis=1) & (decided(line) != third)]
+    frame.curve(shown[[0, -1], 0], shown[[0, -1], 1], "t", 1.5)
 
 
 def scales() -> Canvas:
@@ -282,21 +281,21 @@ def scales() -> Canvas:
     s08 = reference("s08")
     X = np.array([[2.0], [1.0], [9.0], [1.5], [2.5]])
     squeezed, robust = s08.min_max_scale(X)[0][:, 0], s08.robust_scale(X)[0][:, 0]
-    canvas = Canvas(284, "One outlier, scaled in two ways")
-    frame = Frame(canvas, 116, 16, 580, 232, Axis(-1.6, 9.6, ticks(*range(-1, 10))), Axis(0, 232))
+    canvas = Canvas(284, "One outlier, scaled in two ways", NARROW)
+    frame = Frame(canvas, 92, 16, 334, 232, Axis(-1.6, 9.6, ticks(*range(-1, 10))), Axis(0, 232))
     for row, (name, values, ink) in enumerate(
         (("distances", X[:, 0], "t"), ("min-max", squeezed, "a"), ("robust", robust, "c"))
     ):
         y, ordered = 40 + 78 * row, sorted(map(float, values))
         places = [frame.at(value, 0)[0] for value in ordered]
-        canvas.text(20, y + 4, name, anchor="start", bold=True)
+        canvas.text(10, y + 4, name, anchor="start", bold=True)
         canvas.path([(frame.x, y), (frame.x + frame.width, y)], "m", 1)
         for x, mark in zip(places, [ink] * 4 + ["b"], strict=True):
             canvas.dot(x, y, mark, 4.5)
         canvas.path([(places[0], y + 13), (places[3], y + 13)], "t", 1.5)
         words = f"{ordered[0]:.2g} to {ordered[3]:.2g}".replace("-", "−")
         canvas.text((places[0] + places[3]) / 2, y + 30, words, "m", 12)
-        canvas.text(places[4], y + 30, f"{ordered[4]:.2g}", "b", 12)
+        canvas.text(places[4], y - 12, f"{ordered[4]:.2g}", "b", 12)
     return canvas
 
 
@@ -383,7 +382,7 @@ def shrinking() -> Canvas:
     X = rng.standard_normal((60, 4))
     y = X @ np.array([2.0, -1.2, 0.6, 0.0]) + 0.5 * rng.standard_normal(60)
     alphas = 10.0 ** np.linspace(-1, 4, 41)
-    canvas = Canvas(300, "Weights of ridge and lasso against the strength of the penalty")
+    canvas = Canvas(580, "Weights of ridge and lasso against the strength of the penalty", NARROW)
     fits: tuple[tuple[str, Callable[[float], Any]], ...] = (
         ("ridge: all fade together", lambda alpha: s09.fit_ridge(X, y, alpha)[0]),
         ("lasso: one after another reaches 0", lambda alpha: s09.fit_lasso(X, y, alpha, 100)[0]),
@@ -394,7 +393,7 @@ def shrinking() -> Canvas:
         decades = (-1, 1, 3) if column == 0 else (-2, -1, 0)
         labels = [(10.0**power, f"{10.0**power:g}") for power in decades]
         across = Axis(float(grid[0]), float(grid[-1]), labels, "alpha", log=True)
-        frame = Frame(canvas, 50 + 340 * column, 44, 290, 200, across, Axis(-1.6, 2.4, ticks(-1, 0, 1, 2)), title)
+        frame = Frame(canvas, 44, 40 + 282 * column, 382, 200, across, Axis(-1.6, 2.4, ticks(-1, 0, 1, 2)), title)
         frame.curve(grid[[0, -1]], [0, 0], "m", 1)
         for feature, (ink, dash) in enumerate((("a", ""), ("b", "8 4"), ("c", "4 3"), ("d", "2 3"))):
             frame.curve(grid, weights[:, feature], ink, dash=dash)

@@ -19,25 +19,26 @@ START, END, FIRST = 0, 1, 2  # ids of the reversing model
 
 
 def gelu() -> Canvas:
-    """GELU and ReLU with their slopes."""
+    """What share of x ReLU and GELU let through, and what comes out."""
     s11 = reference("s11")
     z = np.linspace(-4, 4, 161)
-    canvas = Canvas(270, "GELU and ReLU")
-    for column, (title, ends, suffix) in enumerate(
-        (("values", (-0.6, 3.4), ""), ("slopes", (-0.4, 1.4), "_derivative"))
-    ):
-        marks = ticks(0, 1, 2, 3) if not column else ticks(0, 0.5, 1)
-        frame = Frame(
-            canvas, 50 + 345 * column, 46, 295, 176, Axis(-4, 4, ticks(-4, -2, 0, 2, 4)), Axis(*ends, marks), title
-        )
+    canvas = Canvas(528, "GELU multiplies x by a probability", NARROW)
+    panels = (
+        ("the share of x that passes", (-0.2, 1.2), (0, 0.5, 1)),
+        ("what passes", (-0.6, 3.4), (0, 1, 2, 3)),
+    )
+    for row, (title, ends, marks) in enumerate(panels):
+        across = Axis(-4, 4, ticks(-4, -2, 0, 2, 4))
+        frame = Frame(canvas, 44, 40 + 236 * row, 382, 170, across, Axis(*ends, ticks(*marks)), title)
         frame.curve([-4, 4], [0, 0], "m", 1)
-        for part in (z[z <= 0], z[z > 0]):
-            frame.curve(part, getattr(s11, f"relu{suffix}")(part), "b", 2, "6 4")
-        frame.curve(z, getattr(s11, f"gelu{suffix}")(z))
-        y = 1.9 if not column else 0.62
-        frame.label(-3.6, y, "GELU", "a")
-        frame.label(-3.6, y - (0.4 if not column else 0.18), "ReLU (dashed)", "b")
-    canvas.text(360, 258, "GELU is smooth: it dips below 0 on the left, and on the right its slope exceeds 1", "m", 12)
+        for part in (z[z < 0], z[z > 0]):
+            over = 1 if row else part
+            frame.curve(part, s11.relu(part) / over, "b", 2, "6 4")
+            frame.curve(part, s11.gelu(part) / over)
+        y = ends[0] + 0.62 * (ends[1] - ends[0])
+        frame.label(-3.6, y, "GELU: a little, by and by", "a")
+        frame.label(-3.6, y - 0.12 * (ends[1] - ends[0]), "ReLU: all or nothing", "b")
+    canvas.text(235, 512, "GELU = x · Φ(x): no corner, and a dip below 0", "m", 12)
     return canvas
 
 
@@ -63,36 +64,39 @@ def normalised() -> Canvas:
 
 
 def norms() -> Canvas:
-    """The two orders of norm, sublayer and addition."""
-    canvas = Canvas(306, "Pre-LN and post-LN")
+    """The two orders of norm, sublayer and addition, as two ways upwards."""
+    canvas = Canvas(486, "Pre-LN and post-LN", NARROW)
     orders = (
-        ("pre-LN: the path from x to the output is additions only", ("norm1", "attention", "+", "norm2", "mlp", "+")),
-        ("post-LN: each norm stands on the path itself", ("attention", "+", "norm1", "mlp", "+", "norm2")),
+        ("pre-LN", ("norm1", "attention", "+", "norm2", "mlp", "+")),
+        ("post-LN", ("attention", "+", "norm1", "mlp", "+", "norm2")),
     )
-    for row, (title, parts) in enumerate(orders):
-        main, y = 112 + 158 * row, 60 + 158 * row
-        canvas.text(24, main - 80, title, anchor="start", bold=True)
-        x, end, before, branch = 92.0, (0.0, 0.0), (40.0, float(main)), 66.0
-        canvas.text(28, main + 4, "x")
+    for column, (title, parts) in enumerate(orders):
+        path, y = 60 + 216 * column, 58
+        canvas.text(100 + 216 * column, 22, title, bold=True)
+        canvas.text(path - 14, y + 2, "x", size=15)
+        before, branch = (float(path), y - 12.0), (float(path), y + 8.0)
         for part in parts:
-            on_path = part == "+" or (row == 1 and part.startswith("norm"))
-            wide = 28 if part == "+" else 80
-            if on_path:
-                box = Box(canvas, x, main - 15, wide, 30, part, ink="m" if part == "+" else "c")
-                canvas.arrow([before, box.left], "d", 2)
-                before = box.right
+            if part == "+" or (column and part.startswith("norm")):
+                wide = 26 if part == "+" else 68
+                y += 22 if part == "+" else 12
+                box = Box(canvas, path - wide / 2, y, wide, 26, part, ink="m" if part == "+" else "c")
+                canvas.arrow([before, box.top], "d", 2.5)
                 if part == "+":
-                    canvas.arrow([end, (box.top[0], end[1]), box.top])
-                branch = x + wide + 12
-                x += wide + 26
+                    canvas.arrow([branch, (branch[0], box.right[1]), box.right])
+                before = box.bottom
+                branch = (float(path), y + 38.0)
+                y += 44
             else:
-                box = Box(canvas, x, y - 17, wide, 32, part, ink="c" if part.startswith("norm") else "a")
-                start = end if row == 0 and not part.startswith("norm") else None
-                canvas.arrow([start or (branch, main), *([] if start else [(branch, box.left[1])]), box.left])
-                end = box.right
-                x += wide + 20
-        canvas.arrow([before, (before[0] + 44, main)], "d", 2)
-        canvas.text(before[0] + 52, main + 4, "output", anchor="start")
+                box = Box(canvas, path + 42, y + 12, 82, 34, part, ink="c" if part.startswith("norm") else "a")
+                if branch[0] == path:
+                    canvas.arrow([branch, (box.top[0], branch[1]), box.top])
+                else:
+                    canvas.arrow([branch, box.top])
+                branch = box.bottom
+                y += 54
+        canvas.arrow([before, (path, 432)], "d", 2.5)
+        canvas.text(path, 450, "output")
+    canvas.text(220, 474, "pre-LN: no norm on the path from x to the output", "m", 12)
     return canvas
 
 
@@ -110,22 +114,22 @@ def choosing() -> Canvas:
         ("top_k = 2", kept / kept.sum()),
         ("top_p = 0.9", nucleus / nucleus.sum()),
     )
-    canvas = Canvas(270, "From the same logits, five distributions")
-    canvas.text(20, 30, "logits 2, 1, 0, −1", anchor="start", bold=True)
+    canvas = Canvas(300, "From the same logits, five distributions", NARROW)
+    canvas.text(14, 28, "logits 2, 1, 0, −1", anchor="start", bold=True)
     for row, (name, shares) in enumerate(rows):
-        y, x = 48 + 42 * row, 160.0
-        canvas.text(20, y + 20, name, anchor="start")
+        y, x = 74 + 44 * row, 128.0
+        canvas.text(14, y + 20, name, anchor="start", size=12)
         for token, share in enumerate(shares):
-            wide = 530 * float(share)
+            wide = 298 * float(share)
             if wide:
                 canvas.rect(x, y, wide, 30, "abcd"[token], 0.4)
                 canvas.outline(x, y, wide, 30, "p", 1.5)
-            if wide > 40:
+            if wide > 34:
                 canvas.text(x + wide / 2, y + 20, f"{share:.2f}", size=12)
             x += wide
     for token in range(4):
-        canvas.rect(330 + 95 * token, 20, 13, 13, "abcd"[token], 0.4)
-        canvas.text(350 + 95 * token, 31, f"token {token}", "m", 12, "start")
+        canvas.rect(14 + 104 * token, 44, 13, 13, "abcd"[token], 0.4)
+        canvas.text(33 + 104 * token, 55, f"token {token}", "m", 12, "start")
     return canvas
 
 
@@ -296,22 +300,19 @@ def aligned() -> tuple[list[str], Any]:
 def alignment() -> Canvas:
     """Whom each written word attends to in a model that reverses its source."""
     rows, weights = aligned()
-    canvas = Canvas(330, "Alignment of a model that writes its source in reverse")
-    Table(canvas, 140, 74, 64, weights, ".2f", title="source", columns=(*SENTENCE, "(end)"), rows=rows, tall=44)
-    canvas.text(20, 190, "written", anchor="start", bold=True)
-    for row, line in enumerate(
-        ("Each row is a word that the", "decoder writes: its weights", "on the words of the source.")
-    ):
-        canvas.text(486, 120 + 18 * row, line, anchor="start")
+    canvas = Canvas(430, "Alignment of a model that writes its source in reverse", NARROW)
+    columns = (*SENTENCE, "(end)")
+    Table(canvas, 76, 74, 68, weights, ".2f", title="source", columns=columns, rows=rows, tall=40)
+    canvas.text(8, 48, "written", anchor="start", bold=True)
     for row, line in enumerate(
         (
-            "Nobody told the model where",
-            "to look: that the last word",
-            "comes first was learnt, from",
-            "pairs of sequences alone.",
+            "Each row is a word that the decoder writes: its weights",
+            "on the words of the source.",
+            "Nobody told the model where to look: that the last word",
+            "comes first was learnt, from pairs of sequences alone.",
         )
     ):
-        canvas.text(486, 196 + 18 * row, line, "m", 12, "start")
+        canvas.text(14, 316 + 22 * row + 12 * (row > 1), line, "m" if row > 1 else "t", 12, "start")
     return canvas
 
 

@@ -22,25 +22,25 @@ def merges() -> Canvas:
     """Byte pair encoding: after each merge the text takes fewer tokens."""
     s10 = reference("s10")
     found = s10.byte_pair_merges(TEXT, 10)
-    canvas = Canvas(210, "Byte pair encoding, merge by merge")
+    canvas = Canvas(270, "Byte pair encoding, merge by merge", NARROW)
     pieces = {byte: chr(byte) for byte in range(256)}
     for row in range(len(found) + 1):
-        y = 24 + 44 * row
+        y = 30 + 64 * row
         if row:
             first, second = found[row - 1]
             pieces[255 + row] = pieces[first] + pieces[second]
         ids = [int(each) for each in s10.bpe_encode(TEXT, found[:row])]
-        x = 180.0
+        x = 14.0
         for each in ids:
-            wide = 34 * len(pieces[each]) - 4
+            wide = 37 * len(pieces[each]) - 4
             ink = "m" if each < 256 else "abc"[each - 256]
             canvas.rect(x, y, wide, 30, ink, 0.22, 4)
             canvas.outline(x, y, wide, 30, ink, 1.3, 4)
             canvas.text(x + wide / 2, y + 20, pieces[each] if each < 256 else f"{pieces[each]} = {each}", size=12)
             x += wide + 4
         name = f"{pieces[found[row - 1][0]]} + {pieces[found[row - 1][1]]} → {255 + row}" if row else "bytes"
-        canvas.text(20, y + 20, name, anchor="start")
-        canvas.text(700, y + 20, f"{len(ids)} tokens", "m", 12, "end")
+        canvas.text(14, y - 8, name, anchor="start")
+        canvas.text(424, y - 8, f"{len(ids)} tokens", "m", 12, "end")
     return canvas
 
 
@@ -89,24 +89,26 @@ def neighbours() -> Canvas:
 
 
 def curves() -> Canvas:
-    """Eight activations with their slopes."""
+    """Eight activations with their slopes; leaky_relu with a slope that can be seen."""
     s11 = reference("s11")
     z = np.linspace(-4, 4, 161)
-    canvas = Canvas(446, "Activations and their slopes")
+    canvas = Canvas(764, "Activations and their slopes", NARROW)
     for place, name in enumerate(KINDS):
-        x, y = 40 + 174 * (place % 4), 64 + 198 * (place // 4)
+        x, y = 34 + 212 * (place % 2), 74 + 176 * (place // 2)
+        more = {"alpha": 0.1} if name == "leaky_relu" else {}
+        title = f"{name}, alpha 0.1" if more else name
         across = Axis(-4, 4, ticks(-4, -2, 0, 2, 4))
-        frame = Frame(canvas, x, y, 140, 140, across, Axis(-1.5, 4, ticks(-1, 0, 1, 2, 3, 4)), name)
+        frame = Frame(canvas, x, y, 180, 120, across, Axis(-1.5, 4, ticks(-1, 0, 1, 2, 3, 4)), title)
         frame.curve([-4, 4], [0, 0], "m", 1)
         kinked = name in ("relu", "leaky_relu")
         parts = (z[z <= 0], z[z > 0]) if kinked else (z,)
         for part in parts:
-            frame.curve(part, getattr(s11, f"{name}_derivative")(part), "b", 1.8, "5 3")
-        frame.curve(z, getattr(s11, name)(z))
-    canvas.path([(40, 20), (70, 20)], "a")
-    canvas.text(78, 24, "value", anchor="start")
-    canvas.path([(140, 20), (170, 20)], "b", 1.8, "5 3")
-    canvas.text(178, 24, "slope: where it is near 0, a unit hardly learns", anchor="start")
+            frame.curve(part, getattr(s11, f"{name}_derivative")(part, **more), "b", 1.8, "5 3")
+        frame.curve(z, getattr(s11, name)(z, **more))
+    canvas.path([(34, 20), (64, 20)], "a")
+    canvas.text(72, 24, "value", anchor="start")
+    canvas.path([(130, 20), (160, 20)], "b", 1.8, "5 3")
+    canvas.text(168, 24, "slope; near 0 it learns little", anchor="start")
     return canvas
 
 
@@ -137,12 +139,12 @@ def xor() -> Canvas:
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
     answers = reference("s11").xor_network(corners).round().astype(int)
     hidden = np.column_stack([np.maximum(corners.sum(1), 0), np.maximum(corners.sum(1) - 1, 0)])
-    canvas = Canvas(300, "XOR before and after a hidden layer")
+    canvas = Canvas(536, "XOR before and after a hidden layer", NARROW)
     names = (("x₁", "x₂", "the bits: no line separates 1 from 0"), ("h₁", "h₂", "two hidden units: a line does"))
     for column, points in enumerate((corners, hidden)):
         low, high, title = names[column]
         across, up = Axis(-0.5, 2.5, ticks(0, 1, 2), low), Axis(-0.5, 1.5, ticks(0, 1), high)
-        frame = Frame(canvas, 60 + 345 * column, 50, 285, 190, across, up, title)
+        frame = Frame(canvas, 50, 40 + 262 * column, 376, 180, across, up, title)
         if column:
             frame.curve([0.2, 2.5], [-0.15, 1.0], "c", 2, "7 4")
         for point, answer, corner in zip(points, answers, corners, strict=True):
@@ -226,15 +228,15 @@ def first_weights() -> Canvas:
         ("Xavier", "c", "8 4", lambda rng: s12.xavier_uniform(256, 256, rng)),
         ("deviation 0.01", "d", "4 3", lambda rng: 0.01 * rng.standard_normal((256, 256))),
     )
-    canvas = Canvas(300, "How large the outputs of ten layers are")
+    canvas = Canvas(300, "How large the outputs of ten layers are", NARROW)
     up = Axis(
         1e-10,
         1e11,
         [(1e-9, "1e−9"), (1e-6, "1e−6"), (1e-3, "1e−3"), (1.0, "1"), (1e3, "1e3"), (1e6, "1e6"), (1e9, "1e9")],
-        "size of the outputs (root of the mean square)",
+        "size of the outputs",
         log=True,
     )
-    frame = Frame(canvas, 66, 34, 430, 212, Axis(0, 10, ticks(*range(11)), "layer"), up)
+    frame = Frame(canvas, 50, 34, 270, 212, Axis(0, 10, ticks(*range(11)), "layer"), up)
     for name, ink, dash, draw in draws:
         rng = np.random.default_rng(12)
         x = rng.standard_normal((50, 256))
@@ -243,7 +245,7 @@ def first_weights() -> Canvas:
             x = np.maximum(x @ draw(rng), 0)
             sizes.append(float(np.sqrt((x**2).mean())))
         frame.curve(range(11), sizes, ink, dash=dash)
-        canvas.text(508, frame.at(10, sizes[-1])[1] + (10 if name == "Xavier" else 2), name, ink, anchor="start")
+        canvas.text(328, frame.at(10, sizes[-1])[1] + (12 if name == "Xavier" else 2), name, ink, 12, "start")
     return canvas
 
 
@@ -251,10 +253,10 @@ def windows() -> Canvas:
     """A convolution: each window of the image, times the kernel, is one number of the output."""
     x, W = IMAGE, KERNEL
     out, _ = reference("s13").conv2d_forward(x[None, None], W[None, None], np.array([0.5]))
-    canvas = Canvas(370, "The windows of a convolution")
+    canvas = Canvas(690, "The windows of a convolution", NARROW)
     for place in range(4):
         i, j = divmod(place, 2)
-        left, top = 24 + 350 * j, 42 + 178 * i
+        left, top = 34, 36 + 168 * place
         image = Table(canvas, left, top, 36, x, "g", title="image")
         kernel = Table(canvas, left + 136, top + 18, 36, W, "g", title="kernel")
         result = Table(canvas, left + 236, top + 18, 40, out[0, 0], "g", title="output")
@@ -384,24 +386,23 @@ def lenet() -> Canvas:
 
 
 def unrolled() -> Canvas:
-    """A recurrent network, unrolled: the same cell at every step."""
-    canvas = Canvas(240, "A recurrent network, unrolled in time")
-    before = (30.0, 115.0)
-    for step in range(4):
-        x = 110 + 150 * step
-        cell = Box(canvas, x, 92, 92, 46, "cell", "W_x, W_h, b")
-        canvas.arrow([before, cell.left], "a")
-        canvas.text((before[0] + x) / 2, 104, f"h{'₀₁₂₃'[step]}", "a")
-        canvas.arrow([(x + 46, 186), cell.bottom])
-        canvas.text(x + 46, 203, f"x{'₁₂₃₄'[step]}")
-        canvas.arrow([cell.top, (x + 46, 48)], "a")
-        canvas.text(x + 46, 40, f"h{'₁₂₃₄'[step]}", "a")
-        before = cell.right
-    canvas.arrow([before, (700, 115)], "a")
-    canvas.text(680, 104, "h₄", "a")
-    canvas.arrow([(650, 160), (90, 160)], "b", 1.5, "6 4")
-    canvas.text(24, 164, "gradient", "b", 12, "start")
-    canvas.text(360, 229, "one set of weights for all steps; on the way back its gradients are summed", "m", 12)
+    """A recurrent network, unrolled: the same cell at every step, and the gradient from cell to cell."""
+    canvas = Canvas(262, "A recurrent network, unrolled in time", NARROW)
+    before = (12.0, 104.0)
+    for step in range(3):
+        x = 70 + 130 * step
+        cell = Box(canvas, x, 92, 86, 50, "cell", "W_x, W_h, b")
+        canvas.arrow([before, (x, 104)], "a")
+        canvas.text((before[0] + x) / 2, 94, f"h{'₀₁₂'[step]}", "a")
+        canvas.arrow([(x, 130), (before[0], 130)], "b", 1.5, "5 3")
+        canvas.arrow([(x + 43, 190), cell.bottom])
+        canvas.text(x + 43, 208, f"x{'₁₂₃'[step]}")
+        canvas.arrow([cell.top, (x + 43, 52)], "a")
+        canvas.text(x + 43, 42, f"h{'₁₂₃'[step]}", "a")
+        before = (x + 86, 104)
+    canvas.text(14, 160, "gradient", "b", 12, "start")
+    canvas.text(220, 234, "one set of weights for all steps;", "m")
+    canvas.text(220, 253, "on the way back its gradients are summed", "m")
     return canvas
 
 
@@ -497,7 +498,7 @@ def gru() -> Canvas:
 def through_time() -> Canvas:
     """What is left of a gradient after steps back in time, for three strengths of the recurrent weight."""
     s14 = reference("s14")
-    canvas = Canvas(280, "A gradient on its way back through time")
+    canvas = Canvas(340, "A gradient on its way back through time", NARROW)
     up = Axis(
         1e-3,
         1e3,
@@ -505,8 +506,8 @@ def through_time() -> Canvas:
         "gradient",
         log=True,
     )
-    frame = Frame(canvas, 66, 34, 440, 192, Axis(0, 50, ticks(0, 10, 20, 30, 40, 50), "steps back"), up)
-    for strength, ink, dash in ((1.1, "b", "8 4"), (1.0, "c", ""), (0.9, "a", "4 3")):
+    frame = Frame(canvas, 50, 34, 376, 192, Axis(0, 50, ticks(0, 10, 20, 30, 40, 50), "steps back"), up)
+    for row, (strength, ink, dash) in enumerate(((1.1, "b", "8 4"), (1.0, "c", ""), (0.9, "a", "4 3"))):
         left = []
         for length in range(1, 51):
             unit = {"W_x": np.zeros((1, 1)), "W_h": np.array([[strength]]), "b": np.zeros(1)}
@@ -517,7 +518,8 @@ def through_time() -> Canvas:
             )
         frame.curve(range(51), [1.0, *left], ink, dash=dash)
         kind = {1.1: "explodes", 1.0: "stays", 0.9: "vanishes"}[strength]
-        canvas.text(518, frame.at(50, left[-1])[1] + 4, f"W_h = {strength:g}: {kind}", ink, anchor="start")
+        canvas.path([(60, 282 + 20 * row), (94, 282 + 20 * row)], ink, 2, dash)
+        canvas.text(104, 286 + 20 * row, f"W_h = {strength:g}: {kind}", ink, anchor="start")
     return canvas
 
 

@@ -18,19 +18,19 @@ def patches() -> Canvas:
     _, pixels = next(line.split() for line in lines if line.startswith("3 "))
     image = np.array([int(pixel, 17) for pixel in pixels], float).reshape(8, 8)
     tokens = reference("s20").patchify(image[None, None], 4)[0]
-    canvas = Canvas(280, "An image as a sequence of patches")
-    table = Table(canvas, 30, 50, 26, image, inks="aa", title="image (1, 1, 8, 8)")
+    canvas = Canvas(494, "An image as a sequence of patches", NARROW)
+    table = Table(canvas, 116, 36, 26, image, inks="aa", title="image (1, 1, 8, 8)")
     for number in range(4):
         i, j = divmod(number, 2)
         table.mark(4 * i, 4 * j, 4, 4, "b")
         x, y = table.corner(4 * i, 4 * j)
         canvas.rect(x + 3, y + 3, 18, 18, "p", 0.85, 3)
         canvas.text(x + 12, y + 17, str(number), "b", bold=True)
-    canvas.arrow([(250, 154), (304, 154)])
-    canvas.text(277, 144, "patchify", "m", 12)
+    canvas.arrow([(220, 254), (220, 284)])
+    canvas.text(232, 274, "patchify", "m", 12, "start")
     names = tuple(f"patch {number}" for number in range(4))
-    Table(canvas, 370, 66, 20, tokens, inks="aa", title="sequence (1, 4, 16)", rows=names, tall=36)
-    canvas.text(530, 238, "each row: 4 × 4 pixels, read like a page", "m", 12)
+    Table(canvas, 72, 320, 22, tokens, inks="aa", title="sequence (1, 4, 16)", rows=names, tall=36)
+    canvas.text(248, 484, "each row: 4 × 4 pixels, read like a page", "m", 12)
     return canvas
 
 
@@ -61,7 +61,7 @@ def _loads(canvas: Canvas, top: float, title: str, x: Any, weights: Any) -> None
     for expert, count in enumerate(counts):
         for low, high, ink in ((0, min(count, capacity), "a"), (capacity, count, "b")):
             if high > low:
-                (start, upper), (end, lower) = frame.at(expert + 0.2, high), frame.at(expert + 0.8, low)
+                (start, upper), (end, lower) = frame.at(expert + 0.12, high), frame.at(expert + 0.88, low)
                 canvas.rect(start, upper, end - start, lower - upper, "p")
                 canvas.rect(start, upper, end - start, lower - upper, ink, 0.5)
                 words = str(high - low) if ink == "a" else f"{high - low} dropped"
@@ -282,21 +282,21 @@ def patterns() -> Canvas:
         ("causal", s22.tiled_attention(zeros, zeros, eye, 4, causal=True)[0]),
         ("window, left = 3", s22.sliding_window_attention(zeros, zeros, eye, 3)),
     )
-    canvas = Canvas(290, "What a query sees, and what attention holds in memory")
+    canvas = Canvas(540, "What a query sees, and what attention holds in memory", NARROW)
     for column, (title, weights) in enumerate(seen):
-        Table(canvas, 30 + 190 * column, 56, 13, np.asarray(weights) > 0, inks="aa", title=title)
-    canvas.text(203, 240, "rows: queries, columns: keys", "m", 12)
+        Table(canvas, 36 + 204 * column, 36, 14, np.asarray(weights) > 0, inks="aa", title=title)
+    canvas.text(220, 226, "rows: queries, columns: keys", "m", 12)
     lengths = 2.0 ** np.arange(7, 15)
     labels = [(128.0, "128"), (1024.0, "1024"), (8192.0, "8192")]
     up = Axis(1e3, 1e9, [(10.0**power, f"1e{power}") for power in range(3, 10)], "numbers held", log=True)
-    frame = Frame(canvas, 450, 56, 150, 176, Axis(128, 16384, labels, "length n", log=True), up)
+    frame = Frame(canvas, 44, 280, 270, 200, Axis(128, 16384, labels, "length n", log=True), up)
     for name, held, ink, dash in (
         ("scores: n²", lengths**2, "b", ""),
         ("tiles: n · 512", 512 * lengths, "a", "8 4"),
         ("linear: n · 128", 2 * 64 * lengths, "c", "3 3"),
     ):
         frame.curve(lengths, held, ink, dash=dash)
-        canvas.text(606, frame.at(16384, held[-1])[1] + 4, name, ink, 12, "start")
+        canvas.text(322, frame.at(16384, held[-1])[1] + 4, name, ink, 12, "start")
     return canvas
 
 

@@ -177,6 +177,7 @@ def test_s18_tied() -> None:
             losses.append(-(np.log(shares[0, 1]) + np.log(shares[1, 2])) / 2)
         measured[place] = (losses[0] - losses[1]) / 2e-6
     np.testing.assert_allclose(whole, measured, atol=1e-5)
+    shows("s18", "tied", "row 2 was not looked up,", *(written(each, ".2f") for each in whole.ravel()))
 
 
 def test_s18_cache() -> None:
@@ -191,6 +192,7 @@ def test_s18_subject() -> None:
     assert shares["bark"] > 10 * shares["barks"]
     verbs = [word + end for word in ("bark", "purr", "moo", "quack") for end in ("", "s")]
     assert max(verbs, key=shares.__getitem__) == "bark"
+    shows("s18", "subject", f"bark {shares['bark']:.2f}, barks {shares['barks']:.2f}", "barn")
 
 
 def test_s19_halves() -> None:
@@ -200,6 +202,7 @@ def test_s19_halves() -> None:
     assert np.array_equal(model.decode(target, memory), model.forward(source, target))
     assert not np.allclose(model.decode(target, memory * 0), model.forward(source, target))
     assert len(model.decoder_blocks) == 2 and all(hasattr(block, "cross_attention") for block in model.decoder_blocks)
+    shows("s19", "halves", "read once", "once for each token written", "K, V")
 
 
 def test_s19_shifted() -> None:
@@ -246,6 +249,7 @@ def test_s22_tiles() -> None:
 
 def test_s22_shared_heads() -> None:
     assert [scale.served(kv) for kv in (8, 2, 1)] == [list(range(8)), [0] * 4 + [1] * 4, [0] * 8]
+    shows("s22", "shared-heads", "grouped: 2 for 8, a quarter is kept", "multi-query: 1 for 8")
 
 
 def test_s22_turned() -> None:
@@ -273,6 +277,7 @@ def test_s03_step_size() -> None:
     for central, best in ((False, 1e-8), (True, 1e-5)):
         assert error(0.1, central) > 100 * error(best, central) < error(1e-13, central)
     assert error(1e-2, True) < error(1e-2, False) / 100
+    shows("s03", "step-size", "forward: order h", "central: order h²", "central, h = 1e−5")
 
 
 def test_s04_bells() -> None:
@@ -313,6 +318,7 @@ def test_s09_shrinking() -> None:
     assert zeros == sorted(zeros) and zeros[0] == 0 and zeros[-1] == 4 and len(set(zeros)) > 3
     ridge = [np.abs(s09.fit_ridge(X, y, alpha)[0]) for alpha in (0.1, 100.0, 10_000.0)]
     assert all((weights > 0).all() for weights in ridge) and ridge[2].max() < 0.1 * ridge[0].max()
+    shows("s09", "shrinking", "ridge: all fade together", "lasso: one after another reaches 0")
 
 
 def test_s10_merges() -> None:
@@ -339,6 +345,7 @@ def test_s11_xor() -> None:
     for points, parted in ((corners, False), (hidden, True)):
         sides = lines[:, :2] @ points.T + lines[:, 2:]
         assert ((sides > 0) == answers).all(axis=1).any() == parted
+    shows("s11", "xor", "the bits: no line separates 1 from 0", "two hidden units: a line does")
 
 
 def test_s12_first_weights() -> None:
@@ -350,6 +357,7 @@ def test_s12_first_weights() -> None:
             x = np.maximum(x @ (deviation * rng.standard_normal((256, 256))), 0)
         ends[name] = float(np.sqrt((x**2).mean()))
     assert 1 / 3 < ends["He"] < 3 and ends["Xavier"] < 0.1 and ends["1"] > 1e6 and ends["0.01"] < 1e-6
+    shows("s12", "first-weights", "He", "Xavier", "deviation 1", "deviation 0.01")
 
 
 def test_s13_windows() -> None:
@@ -359,7 +367,7 @@ def test_s13_windows() -> None:
 
 
 def test_s14_unrolled() -> None:
-    assert said("s14", "unrolled").count("W_x, W_h, b") == 4
+    assert said("s14", "unrolled").count("W_x, W_h, b") == 3
     s14, rng = reference("s14"), np.random.default_rng(0)
     weights = {"W_x": rng.standard_normal((2, 3)), "W_h": rng.standard_normal((3, 3)), "b": rng.standard_normal(3)}
     x, h, back = rng.standard_normal((1, 4, 2)), np.zeros((1, 3)), rng.standard_normal((1, 4, 3))
@@ -392,12 +400,14 @@ def test_s15_heads() -> None:
     pairs = [[np.array_equal(x[a, part], x[b, part]) for a, b in ((0, 2), (1, 3), (0, 1), (2, 3))]
              for part in (slice(0, 2), slice(2, 4))]  # fmt: skip
     assert pairs == [[True, True, False, False], [False, False, True, True]]
+    shows("s15", "heads", "tokens 0 and 2 agree, 1 and 3", "tokens 0 and 1 agree, 2 and 3")
 
 
 def test_s15_positions() -> None:
     encoding = reference("s15").sinusoidal_encoding(48, 32)
     turns = [int((np.diff(np.sign(encoding[:, column])) != 0).sum()) for column in range(0, 32, 2)]
     assert turns == sorted(turns, reverse=True) and turns[0] > 10 and turns[-1] <= 1
+    shows("s15", "positions", "left: fast clock hands, which tell neighbours apart")
 
 
 def test_s15_block() -> None:
@@ -419,8 +429,11 @@ def test_s16_layer() -> None:
 def test_s17_gelu() -> None:
     s11, z = reference("s11"), np.linspace(-4, 4, 801)
     assert s11.gelu(z).min() < -0.1 and s11.gelu_derivative(z).max() > 1.1
+    share = s11.gelu(z) / np.where(z == 0, 1, z)
+    assert (np.diff(share[z < -0.1]) > 0).all() and share[z < -0.1].min() > 0 and share.max() < 1  # Φ(x)
     bends = np.abs(np.diff(s11.gelu_derivative(z))).max()
     assert bends < 0.02 and np.abs(np.diff(s11.relu_derivative(z))).max() == 1
+    shows("s17", "gelu", "ReLU: all or nothing", "GELU = x · Φ(x): no corner, and a dip below 0")
 
 
 def test_s17_norms() -> None:
@@ -431,6 +444,7 @@ def test_s17_norms() -> None:
         for layer, last in ((block.attention, "output_weights"), (block.mlp, "W2")):
             layer.params = {**layer.params, last: np.zeros_like(layer.params[last])}
         assert np.allclose(block.forward(x), x) == same
+    shows("s17", "norms", "pre-LN: no norm on the path from x to the output")
 
 
 def test_s18_choosing() -> None:
@@ -439,7 +453,7 @@ def test_s18_choosing() -> None:
     rows = (softmax(logits / 0.5), plain, softmax(logits / 2), plain[:2] / plain[:2].sum(), plain[:3] / plain[:3].sum())
     assert plain[:2].sum() < 0.9 <= plain[:3].sum()
     for row in rows:
-        shows("s18", "choosing", *(f"{share:.2f}" for share in row if share > 0.08))
+        shows("s18", "choosing", *(f"{share:.2f}" for share in row if share > 0.12))
 
 
 def test_s19_alignment() -> None:
@@ -640,6 +654,7 @@ def test_s16_masks() -> None:
     real = np.array([[False, True, True, True]])
     both = attention.allowed(causal=True, padding_mask=real)
     assert np.array_equal(both, np.tri(4, dtype=bool) & real) and not both[0].any()
+    shows("s16", "masks", "Query 0 has no key left: its weights and output are 0.")
 
 
 def test_s16_cross() -> None:
