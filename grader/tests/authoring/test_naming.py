@@ -82,6 +82,7 @@ def test_the_diagnosis_does_not_see_what_is_withheld() -> None:
     assert set(alternative_sources(replace(STAGE, withheld=("insertion", "places")))) == whole - {"insertion", "places"}
 
 
+@pytest.mark.full_matrix("grader/diagnosis")
 @pytest.mark.skipif(not tiers.FORKS, reason="no changed form can run in a process of its own")
 def test_what_another_right_module_names_is_counted_in_the_ways_that_have_it(place: Place) -> None:
     """The reference alone explains nothing of a style of its own; one of that style does, known or in a pool."""

@@ -109,6 +109,7 @@ def test_a_style_of_its_own_gets_its_cause_from_the_class_and_a_regrade_repeats_
     assert (said(later), same, digest_of(same)) == (said(bob), pool, digest_of(pool))
 
 
+@pytest.mark.some_of(3, "grader/diagnosis")
 @pytest.mark.parametrize("text", [HANGING, ENDING, LYING], ids=["hangs", "ends", "lies"])
 def test_one_that_hangs_or_ends_or_lies_changes_nothing(course: Course, tmp_path: Path, text: str) -> None:
     found = graded(course, tmp_path, ada=text, bob=FAULTY)

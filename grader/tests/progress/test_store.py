@@ -9,11 +9,13 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import filelock
 import pytest
 
 from grader.errors import ProgressError
+from grader.isolation import tiers
 from grader.progress.state import Pass, Progress, Work
 from grader.progress.store import VERSION, DamagedError, Store, backup, free, fresh, loaded, refused, stamp
 from grader.tests.progress.conftest import WHEN, names, write
@@ -188,7 +190,7 @@ class TestLock:
         assert store.record_skip(["s03"]).skipped == {"s03"}
 
     def test_processes_that_write_at_once_lose_nothing(self, tmp_path: Path) -> None:
-        context = multiprocessing.get_context("spawn")
+        context: Any = multiprocessing.get_context("fork" if tiers.FORKS else "spawn")
         processes = [context.Process(target=_write_much, args=(tmp_path, n)) for n in range(PROCESSES)]
         for process in processes:
             process.start()
