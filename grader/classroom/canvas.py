@@ -49,7 +49,7 @@ class ScoreChange:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PushPlan:
     """What would be written, how many scores are as they should be, and whom Canvas does not know."""
 
     changes: tuple[ScoreChange, ...]
@@ -123,7 +123,7 @@ def _scores(values: Any) -> Iterator[Score]:
         )
 
 
-def planned(entries: Iterable[Entry], scores: Iterable[Score]) -> Planned:
+def planned(entries: Iterable[Entry], scores: Iterable[Score]) -> PushPlan:
     """Return which scores differ from the marks; a student is found by Canvas's number, the SIS's, or the login."""
     known: dict[tuple[str, str], Score] = {}
     for each in scores:
@@ -144,7 +144,7 @@ def planned(entries: Iterable[Entry], scores: Iterable[Score]) -> Planned:
             same += 1
         else:
             changes.append(ScoreChange(entry.student, found.user, found.score, round(entry.points, 2)))
-    return Planned(tuple(changes), same, tuple(unknown), tuple(without))
+    return PushPlan(tuple(changes), same, tuple(unknown), tuple(without))
 
 
 def _found(entry: Entry, known: Mapping[tuple[str, str], Score]) -> Score | None:

@@ -1,4 +1,4 @@
-"""Takes verdicts that were reached elsewhere (in CI, by Gradescope, on another machine) into the gradebook of a class.
+"""Verdicts of CI and other machines: left in folders, each with what is known of it, and taken into a gradebook.
 
 Of a verdict's file only what has the form of a verdict is taken (results.py), and of what explains its failures plain
 text. Beside it may lie `about.json` (whose it is, and when it was handed in) and the module's text, which has to have
@@ -8,8 +8,9 @@ the digest that the verdict names. The rows' words are the course's own.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any
 
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
 from grader.classroom.results import FILE, MAX_BYTES, Malformed, Result, checked, document
+from grader.classroom.roster import Student
 from grader.course.provenance import made_here
 from grader.course.stage import Stage
 from grader.criterion import Passes
-from grader.errors import NotHandedIn, UsageError
-from grader.gradebook.intake import MISSING
+from grader.errors import GraderFault, NotHandedIn, SubmissionError, UsageError
+from grader.gradebook.intake import MISSING, committed
 from grader.gradebook.job import ungraded
 from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
@@ -30,18 +32,22 @@ from grader.gradebook.records import Result as Kept
 from grader.gradebook.roster import keys, moment
 from grader.gradebook.store import Gradebook
 from grader.report.document import counts_document, kinds_document, robustness_document
+from grader.submission import take
 from grader.submission.files import folded, printable
 from grader.submission.snapshot import whole_digest
 from grader.verdict import SCHEMA
 
 ABOUT = "about.json"
+GRADED = (0, 1)  # exit codes of a check
+TOLD = (3, 5)  # it waits, or there is nothing that can be graded: a result where a verdict says so
+REPORTS = "github,json={0}/verdict.json,junit={0}/junit.xml,gradescope={0}/results.json"
 MOST_FILES = 100_000
 MOST_TEXT = 4000
 MAX_MODULE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Found:
+class ImportedVerdict:
     """A verdict that was found, whose it is, and what is known of what was handed in."""
 
     student: str
@@ -66,12 +72,12 @@ class Collected:
 
 def found_in(
     place: Path, stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo
-) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+) -> tuple[tuple[ImportedVerdict, ...], tuple[str, ...]]:
     """Return the verdicts below a folder, or of a file, and which files could not be taken, with why."""
     if not place.exists():
         raise UsageError(f"{place} does not exist", "Name a folder of verdicts, as CI leaves it, or a verdict.json.")
     paths = sorted(place.rglob("*.json"))[:MOST_FILES] if place.is_dir() else [place]
-    found: list[Found] = []
+    found: list[ImportedVerdict] = []
     refused: list[str] = []
     for path in paths:
         if path.name == ABOUT or path.name.endswith(".receipt.json") or path.is_symlink():
@@ -87,7 +93,9 @@ def found_in(
     return tuple(found), tuple(refused)
 
 
-def _found(path: Path, values: dict[str, Any], stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo) -> Found:
+def _found(
+    path: Path, values: dict[str, Any], stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo
+) -> ImportedVerdict:
     stage = next((each for each in stages if each.id == values["stage"]), None)
     if stage is None:
         raise Malformed("stage")
@@ -101,7 +109,7 @@ def _found(path: Path, values: dict[str, Any], stages: Sequence[Stage], tiers: S
     if not student or printable(student) != student or len(student) > 100:
         raise Malformed("student: nobody is named; `grader check --student NAME` names one")
     label = "@".join(str(each) for each in (about.get("repository"), about.get("revision")) if each)
-    return Found(
+    return ImportedVerdict(
         student.strip(), result, values, submitted_in(about, zone),
         printable(label) or printable(path.parent.name), _text(path.parent / stage.module, result),
     )  # fmt: skip
@@ -148,7 +156,7 @@ def receipts_in(places: Iterable[Path], key: Any) -> dict[tuple[str, str, int], 
     return found
 
 
-def is_vouched(each: Found, receipts: Mapping[tuple[str, str, int], Receipt]) -> bool:
+def is_vouched(each: ImportedVerdict, receipts: Mapping[tuple[str, str, int], Receipt]) -> bool:
     """Say whether a genuine receipt says the same of every criterion; what was not graded needs none."""
     result = each.result
     if result.why:
@@ -161,7 +169,7 @@ def is_vouched(each: Found, receipts: Mapping[tuple[str, str, int], Receipt]) ->
 def collect(
     book: Gradebook,
     policy: Policy,
-    found: Sequence[Found],
+    found: Sequence[ImportedVerdict],
     roster: Sequence[Member],
     stages: Sequence[Stage],
     now: datetime,
@@ -197,14 +205,14 @@ def collect(
             if member.student not in handed_in
         ]
         for name, stage in lacking:
-            _keep(book, Found(name, Result(stage, why="nothing was handed in", is_missing=True)), before, now)
+            _keep(book, ImportedVerdict(name, Result(stage, why="nothing was handed in", is_missing=True)), before, now)
             changed[name] = None
         for name in changed:
             update_marks(book, policy, name, "taken in", now)
     return Collected(new, known, len(lacking), tuple(strangers))
 
 
-def _keep(book: Gradebook, each: Found, before: set[tuple[str, str, str]], now: datetime) -> bool:
+def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, str]], now: datetime) -> bool:
     """Keep one; say whether it is new."""
     result, stage = each.result, each.result.stage
     digest = MISSING if result.is_missing else result.submission
@@ -305,9 +313,35 @@ def _plain(value: object) -> str | None:
     return printable(value[:MOST_TEXT]) if isinstance(value, str) else None
 
 
-def table_of(found: Sequence[Found], policy: Policy, passes: Mapping[str, Passes], now: datetime) -> tuple[Entry, ...]:
+def table_of(
+    found: Sequence[ImportedVerdict], policy: Policy, passes: Mapping[str, Passes], now: datetime
+) -> tuple[Entry, ...]:
     """Return the marks of verdicts under class.toml, as a gradebook of them alone has them."""
     with tempfile.TemporaryDirectory() as folder, Gradebook.open(Path(folder), create=True) as book:
         book.decide_by(passes)
         collect(book, policy, found, (), (), now)
         return table(book)
+
+
+def grade_one(
+    student: Student, stage: Stage, repository: Path, folder: Path, check: Callable[[str, Path, str], int]
+) -> bool:
+    """Grade one stage of a student, and say whether there is a result; check takes stage, submission and formats.
+
+    Left are the verdict, reports, the module's text, and whose it is and when it was committed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    submission = Path(f"{repository}@{student.revision}")
+    formats = REPORTS if "," not in str(folder) else "github"
+    code = check(stage.id, submission, formats.format(folder))
+    about = {"student": student.name, "repository": student.repository, "revision": student.revision}
+    try:
+        taken = take(stage, submission, stage.folder.parent.parent)
+    except (SubmissionError, GraderFault):
+        taken = None
+    if taken is not None:
+        (folder / stage.module).write_bytes(taken.source)
+        when = committed(repository, taken, student.revision)
+        about |= {"submitted": when.isoformat()} if when is not None else {}
+    (folder / ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
+    return code in GRADED or (code in TOLD and (folder / FILE).is_file())

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from grader import __version__
-from grader.classroom.collecting import ABOUT, Found, submitted_in, table_of
+from grader.classroom.collecting import ABOUT, ImportedVerdict, submitted_in, table_of
 from grader.classroom.receipt import Receipt
 from grader.classroom.results import Malformed, Result, document, expect_graded, read, ungraded
 from grader.classroom.roster import Student
@@ -206,7 +206,7 @@ def in_gradebook(
 ) -> tuple[Entry, ...]:
     """Return the marks of a class, as a gradebook has them; folder is where the grading jobs left what they found."""
     found = [
-        Found(
+        ImportedVerdict(
             each.student.name,
             result,
             submitted=_submitted(folder / f"verdict-{each.student.name}-{result.stage.id}", policy),

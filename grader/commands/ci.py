@@ -151,7 +151,7 @@ def grade(
     Exit code 4 if the grader failed for some; all others are graded.
     """
     from grader.classroom import roster
-    from grader.classroom.batch import grade_one
+    from grader.classroom.collecting import grade_one
     from grader.report.terminal.screen import say
 
     found = roster.batches(roster.read_json(students), batch)

@@ -101,7 +101,7 @@ def _earned(row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], r
 def _cause(cause: Mapping[str, Any]) -> str:
     line = f"line {cause['line']}: " if cause.get("line") else ""
     text = str(cause["text"])
-    return text if text.startswith("line ") else f"{line}{text}"
+    return text if f"line {cause.get('line')}" in text else f"{line}{text}"
 
 
 def _first(text: object) -> str:

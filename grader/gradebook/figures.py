@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any
 
 from grader.gradebook.marks import Entry, entries
@@ -255,7 +256,8 @@ def zero_of(entry: Entry) -> tuple[str, str] | None:
     if entry.outcome in ("waits", "fault") or not (problem or entry.outcome in ("missing", "rejected")):
         return None
     kind = entry.outcome if entry.outcome != "graded" else str(problem.get("kind") or "")
-    message = entry.problem.replace(entry.student, "…")
+    file = PurePath(entry.label).name
+    message = entry.problem.replace(file, "the module") if file else entry.problem
     if entry.outcome == "missing" and "expected" not in message and "another name" not in message:
         message = ""
     cause = _NUMBERS.sub("#", _LINE.sub("", message))[:MOST_REASON]

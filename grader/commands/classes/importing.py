@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.messages import some, tell_mixed
+from grader.commands.classes.messages import SHOWN, some, tell_mixed
 from grader.commands.classes.options import Folder, PolicyFile, Rosters, Stages
 from grader.commands.options import Json, RequireIsolation
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.classroom.collecting import Collected
 
 
 def take_in_verdicts(
@@ -42,8 +45,6 @@ def take_in_verdicts(
     from grader.gradebook.store import Gradebook
     from grader.isolation.tiers import TIERS
     from grader.progress.workspace import open_workspace
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import say, write
 
     course = open_workspace(Path.cwd()).course
     options = RunOptions(out, policy, tuple(roster or ()))
@@ -73,18 +74,25 @@ def take_in_verdicts(
                 with book.changing():
                     book.keep_passes(rules.passes(course.stages))
         done = replace(kept, refused=refused, lacking_receipts=tuple(unproven))
-    if as_json:
-        write(dumps({"schema": 1, "found": len(found), **asdict(done)}))
-    else:
-        told = f"{len(found)} would be taken in" if dry_run else f"{done.new} taken in, {done.known} known before"
-        write(f"{told}, {done.missing} missing, {len(refused)} refused" + (f", {len(unproven)} without a receipt"
-              if unproven else ""))  # fmt: skip
-    if done.strangers:
-        say(f"The roster does not know {some(done.strangers)}: `grader class merge` joins a name to another.")
-    for why in refused[:10]:
-        say(f"refused: {why}")
-    for whose in unproven[:10]:
-        say(f"without a receipt: {whose}")
+    _tell(done, len(found), dry_run, as_json)
     if not dry_run and found:
         tell_mixed(out)
     raise typer.Exit(4 if refused or unproven else 0)
+
+
+def _tell(done: Collected, found: int, dry_run: bool, as_json: bool) -> None:
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+
+    if as_json:
+        write(dumps({"schema": 1, "found": found, **asdict(done)}))
+    else:
+        told = f"{found} would be taken in" if dry_run else f"{done.new} taken in, {done.known} known before"
+        unproven = f", {len(done.lacking_receipts)} without a receipt" if done.lacking_receipts else ""
+        write(f"{told}, {done.missing} missing, {len(done.refused)} refused{unproven}")
+    if done.strangers:
+        say(f"The roster does not know {some(done.strangers)}: `grader class merge` joins a name to another.")
+    for why in done.refused[:SHOWN]:
+        say(f"refused: {why}")
+    for whose in done.lacking_receipts[:SHOWN]:
+        say(f"without a receipt: {whose}")

@@ -43,7 +43,7 @@ def regrade_requests(
     reason alone, or with --points as `override` gives them.
     """
     from grader.gradebook.class_run import RunOptions, policy_of, roster_of
-    from grader.gradebook.requests import read_requests
+    from grader.gradebook.regrade_requests import read_requests
     from grader.gradebook.store import Gradebook
     from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
