@@ -153,7 +153,7 @@ def make_numbers(values: np.ndarray[Any, Any]) -> None:
 
 
 def without_zeros(shape: Any) -> int:
-    return math.prod([size or 1 for size in shape])
+    return math.prod(shape) or math.prod([size or 1 for size in shape])
 
 
 def extent(value: Any) -> tuple[int, int, int]:

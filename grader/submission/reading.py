@@ -201,6 +201,7 @@ MAX_WITH_TOKENS = 40
 _NESTING = frozenset({"not", "lambda", "if", "for", "await", "yield", "async", "in", "is", "and", "or"})
 _SCOPES = frozenset({"def", "class", "lambda", "for", "type"})
 _EXITS = frozenset({"return", "break", "continue"})
+_COUNTED = _NESTING | _SCOPES | _EXITS | {"elif", "with", "finally"}
 # No group is repeated possessively: Python before 3.11.5 then misses what is there (3.11.2 is Debian 12's).
 _TOKEN = re.compile(
     r"""
@@ -292,7 +293,7 @@ class _Tokens:
                 self._scopes += found["quoted"].count("for") + found["quoted"].count("lambda")
                 return self._scopes <= MAX_SCOPES and _is_plain_fstring(found["quoted"])
             case "word":
-                return len(found[0]) <= MAX_WORD and self._word(found[0])
+                return len(found[0]) <= MAX_WORD and (found[0] not in _COUNTED or self._word(found[0]))
             case "open":
                 self._brackets += 1
             case "close":

@@ -43,11 +43,12 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
     text = _plain(snapshot.source)
     if text is None:
         return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.importable)
-    return (
-        Reading(text)
-        if isinstance(text, Problem)
-        else look(text, stage.module, stage.forbidden, functions, stage.importable)
-    )
+    if isinstance(text, Problem):
+        return Reading(text)
+    forbids = stage.forbidden.operators or stage.forbidden.names
+    if not forbids and _is_loadable(text, stage):
+        return Reading()
+    return look(text, stage.module, stage.forbidden, functions, stage.importable)
 
 
 def check_loading(stage: Stage, snapshot: Snapshot) -> Reading:
@@ -55,14 +56,19 @@ def check_loading(stage: Stage, snapshot: Snapshot) -> Reading:
     text = _plain(snapshot.source)
     if text is None:
         return check_source(stage, snapshot)
-    if isinstance(text, str) and only_imports(text, stage.importable) and is_python(text):
-        return Reading()  # as most are: no tree is needed
+    if isinstance(text, str) and _is_loadable(text, stage):
+        return Reading()
     tree = text if isinstance(text, Problem) else parsed(text)
     if isinstance(tree, Problem):
         return Reading(tree)
     nodes = list(ast.walk(without_main_block(tree)))
     problem = import_problem(nodes, stage.module, stage.importable)
     return Reading(problem, stood_in=stand_ins(nodes, stage.importable))
+
+
+def _is_loadable(text: str, stage: Stage) -> bool:
+    """Say whether a text is known to be Python that imports nothing else, as most are: no tree is needed for it."""
+    return only_imports(text, stage.importable) and is_python(text)
 
 
 def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:
