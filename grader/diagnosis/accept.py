@@ -217,17 +217,18 @@ class Gate:
     def _is_seeded(self, found: Found) -> bool:
         """Say whether an edit stands with inputs of other seeds: the test passes, or its calls of the function do.
 
-        A test that has other faults ends at the first; what it asked of the function until there has to be right.
+        A test that has other faults ends at the first; what it asked of the function until there has to be right. Further
+        tests of its calls have one seed: they may ask for more than a first step.
         """
         (number,) = self.search.place([found.edit])
-        runner, label = self.search.runner, self.check.label
+        runner, label, is_seen = self.search.runner, self.check.label, False
         tests = {self.check.outcome.test: self.check} | {each.outcome.test: each for each in self._of_fixed(found)}
         for check in list(tests.values())[:MOST_TESTS]:
             same = [each for each in self.failing if each.outcome.test == check.outcome.test]
             is_whole = check.is_whole or all(each in found.fixed for each in same)
             wrong = sum(each.label == label and each not in found.fixed for each in same)
             seen = 0
-            for seed in SEEDS:
+            for seed in SEEDS if not is_seen else SEEDS[:1]:
                 passed, calls = runner.heard([number], check.outcome.test, seed, label)
                 if passed:
                     seen += 1
@@ -238,8 +239,7 @@ class Gate:
                 if bad > wrong:
                     return False
                 seen += good > 0
-            if seen or is_whole:
-                return True
+            is_seen = is_seen or bool(seen) or is_whole
         return True
 
     def _of_fixed(self, found: Found) -> list[Check]:
