@@ -28,6 +28,7 @@ from grader.diagnosis.values import Sample
 SEEDS = (1, 2)  # further on, with which an edit has to stand as well
 MOST_FURTHER = 12  # edits that are tried in further calls
 MOST_WRONG = 3  # one of so many of these may stay wrong
+MOST_LOOKED_AT = 12  # edits of which it is seen what they leave in use
 MOST_SEEDED = 6  # edits that are tried with other inputs
 MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
 MOST_WATCHED = 8  # calls in which an edit is watched
@@ -78,7 +79,8 @@ class Gate:
         if self.check.kind == "dtype":
             standing = [each for each in standing if each.edit.id in OF_DTYPE]
         try:
-            standing = [each for each in standing[:MOST_SEEDED] if self._is_watched(each) and self._is_seeded(each)]
+            watched = [each for each in standing[:MOST_LOOKED_AT] if self._is_watched(each)]
+            standing = [each for each in watched[:MOST_SEEDED] if self._is_seeded(each)]
         except RunnerGone:  # what nothing has proved is not told
             return None
         return self._likeliest(standing)
@@ -217,8 +219,8 @@ class Gate:
     def _is_seeded(self, found: Found) -> bool:
         """Say whether an edit stands with inputs of other seeds: the test passes, or its calls of the function do.
 
-        A test that has other faults ends at the first; what it asked of the function until there has to be right. Further
-        tests of its calls have one seed: they may ask for more than a first step.
+        A test that has other faults ends at the first; what it asked of the function until there has to be right.
+        Further tests of its calls have one seed: they may ask for more than a first step.
         """
         (number,) = self.search.place([found.edit])
         runner, label, is_seen = self.search.runner, self.check.label, False
@@ -268,7 +270,8 @@ def _is_enough(found: Found, peers: Sequence[Check]) -> bool:
 
 
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
-    """Say whether an edit puts enough of the failing calls of the same function and kind right."""
+    """Say whether an edit puts enough of the failing calls of the same function and kind right, of those it met."""
+    peers = [each for each in peers if each in found.met]
     own = sum(each in found.fixed for each in peers)
     if found.edit.rank <= SURE and own == len(peers):  # its text alone shows that it is wrong
         return True

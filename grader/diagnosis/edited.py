@@ -306,7 +306,7 @@ def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: B
         if budget.is_over or (found and cost > found[0].cost):
             break
         if _passes(search, number, failed, kept, check.label, budget, costs):
-            each = Found(edit, number, cost, frozenset(failing), len(failing))
+            each = Found(edit, number, cost, frozenset(failing), len(failing), met=frozenset(failing))
             found += [each] if gate.stands_by_text(each) else []
     return found[0] if found and len({each.edit.line for each in found}) == 1 else None
 

@@ -83,6 +83,7 @@ class Found:
     asked: int
     kept: int = 0  # right calls of the same function that stay right
     answers: int = 2  # different right answers among these and the fixed ones
+    met: frozenset[Check] = frozenset()  # the failing calls that it was held against
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -487,6 +488,7 @@ class Search:
                 len(asked) + 1,
                 len(held),
                 _answers(check, held, fixed[number]),
+                frozenset((check, *asked[:MOST_FIXED])),
             )
             for cost, edit, number in left
         ]
