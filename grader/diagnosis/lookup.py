@@ -26,6 +26,12 @@ DEEPEST = 3  # names that stand for one another
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
 ALONE = "`{old}` alone is used where more is needed"
+MISSING = {
+    (ast.Mult, None): "the factor `{new}` is missing beside `{old}`",
+    (ast.Add, None): "`{new}` is not added to `{old}`",
+    (ast.Sub, True): "`{new}` is not subtracted from `{old}`",
+    (ast.Div, True): "`{old}` is not divided by `{new}`",
+}
 
 
 @dataclass
@@ -82,6 +88,8 @@ class Lookup:
         seen: set[str] = set()
         for distance, made in found[:MOST_TRIED]:
             pairs = differing(node, made)
+            if (turned := _turned(node, made)) is not None and _extent(turned[1]) < _extent(pairs):
+                made, pairs = turned
             text = ast.dump(made)
             if not pairs or distance > FARTHEST or text in seen:
                 continue
@@ -90,7 +98,7 @@ class Lookup:
             says = USED_FOR.format(old=site.show(old), new=ast.unparse(new))
             if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
                 is_part = any(is_equal(each, old) for each in walk(new))
-                says = (ALONE if is_part else VAGUE).replace("{old}", site.show(old))
+                says = (_more(old, new) if is_part else VAGUE).replace("{old}", site.show(old))
             fix = f"Write `{ast.unparse(new)}`."
             rank = LIKELY if distance <= 2 else USUAL
             yield Edit(
@@ -198,6 +206,30 @@ def differing(one: ast.AST, other: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
             continue
         found += differing(a, b)
     return [(one, other)] if len(found) > 2 else found
+
+
+def _turned(node: ast.AST, made: ast.expr) -> tuple[ast.expr, list[tuple[ast.AST, ast.AST]]] | None:
+    """Return a sum or product with its sides in the other order, and in what it then differs; None for the rest."""
+    if not isinstance(made, ast.BinOp) or not isinstance(made.op, (ast.Add, ast.Mult)) or type(node) is not ast.BinOp:
+        return None
+    other: ast.expr = replaced(made, left=made.right, right=made.left)
+    return other, differing(node, other)
+
+
+def _extent(pairs: Sequence[tuple[ast.AST, ast.AST]]) -> int:
+    return sum(_size(old) + _size(new) for old, new in pairs)
+
+
+def _more(old: ast.AST, new: ast.AST) -> str:
+    """Return what is said of a value that is a part of what is needed: what is missing beside it."""
+    match new:
+        case ast.Call(func=func, args=[one, *_]) if is_equal(one, old):
+            return f"`{ast.unparse(func)}` of `{{old}}` is needed"
+        case ast.BinOp(left=left, op=op, right=right) if is_equal(left, old) or is_equal(right, old):
+            other = right if is_equal(left, old) else left
+            says = MISSING.get((type(op), other is right)) or MISSING.get((type(op), None))
+            return ALONE if says is None else says.replace("{new}", ast.unparse(other))
+    return ALONE
 
 
 def _size(node: ast.AST) -> int:
