@@ -141,6 +141,11 @@ class CriterionResult:
         return self.status == "failed" and self.counts.values_right
 
     @property
+    def values_pass(self) -> bool:
+        """Whether all its tests of values pass, whatever else does not."""
+        return self.counts.values_pass
+
+    @property
     def lacks_robustness(self) -> bool:
         """Whether it passes, and some of its tests of refusals or of the dtype do not."""
         return self.status == "passed" and not self.robust

@@ -97,18 +97,39 @@ class Frame:
         """Write a word at a point of the plot."""
         self.canvas.text(*self.at(x, y), words, ink, size, anchor)
 
-    def regions(self, classes: Callable[[Numbers], Numbers], steps: int, inks: str, opacity: float = 0.18) -> None:
-        """Colour the plane by the class that a function gives to its points: rows of rectangles of one class."""
-        wide, high = self.across.high - self.across.low, self.up.high - self.up.low
-        xs = self.across.low + (np.arange(steps) + 0.5) * wide / steps
+    def regions(
+        self, classes: Callable[[Numbers], Numbers], steps: int, inks: str, opacity: float = 0.18, borders: bool = True
+    ) -> None:
+        """Colour the plane by the class that a function gives to its points, and draw the borders between them.
+
+        Colours alone do not part two classes for every reader. Leave the borders out where a row crosses one twice.
+        """
+        high, tall = self.up.high - self.up.low, self.height / steps
+        lines: dict[tuple[int, int], list[Point]] = {}
         for row in range(steps):
             y = self.up.high - (row + 0.5) * high / steps
-            found = np.asarray(classes(np.column_stack([xs, np.full(steps, y)])))
-            cuts = [0, *(np.flatnonzero(np.diff(found)) + 1), steps]
-            for start, stop in pairwise(cuts):
-                left, top = self.x + start * self.width / steps, self.y + row * self.height / steps
-                width = (stop - start) * self.width / steps
-                self.canvas.rect(left, top, width, self.height / steps, inks[int(found[start])], opacity)
+            cuts = _cuts(classes, y, self.across, steps)
+            for (start, label), (stop, after) in pairwise([*cuts, (self.across.high, -1)]):
+                (left, middle), (right, _) = self.at(start, y), self.at(stop, y)
+                self.canvas.rect(left, middle - tall / 2, right - left, tall, inks[label], opacity)
+                if borders and after >= 0:
+                    lines.setdefault((label, after), []).append((right, middle))
+        for line in lines.values():
+            self.canvas.path(line, "t", 1.2)
+
+
+def _cuts(classes: Callable[[Numbers], Numbers], y: float, across: Axis, steps: int) -> list[tuple[float, int]]:
+    """Return where each run of a class begins along the line at y, and the class; a border is found by halving."""
+    xs = np.linspace(across.low, across.high, steps + 1)
+    found = np.asarray(classes(np.column_stack([xs, np.full(len(xs), y)])))
+    cuts = [(across.low, int(found[0]))]
+    for place in np.flatnonzero(np.diff(found)):
+        low, high = xs[place], xs[place + 1]
+        for _ in range(12):
+            middle = (low + high) / 2
+            low, high = (middle, high) if classes(np.array([[middle, y]]))[0] == found[place] else (low, middle)
+        cuts.append((float(high), int(found[place + 1])))
+    return cuts
 
 
 def _inside(frame: Frame, points: Iterable[tuple[float, float]]) -> list[list[Point]]:

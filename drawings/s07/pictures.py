@@ -36,8 +36,8 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         caption = "It begins at log 3, as good as guessing; where clouds overlap it cannot reach 0."
         found.append(Curves("losses", "Loss", caption, "step", "cross-entropy", chart))
     if "table" in known:
-        names = tuple(f"is {c + 1}" for c in range(CLASSES))
-        image = Image("Samples", rows(known["table"]), names, tuple(f"as {c + 1}" for c in range(CLASSES)))
+        names = tuple(f"is {c}" for c in range(CLASSES))
+        image = Image("Samples", rows(known["table"]), names, tuple(f"as {c}" for c in range(CLASSES)))
         caption = "Rows are true classes, columns what they were taken for: the diagonal is right."
         found.append(
             Images("confusion", "Confusion matrix", caption, "taken for", "true class", (image,), 0.0, float(EACH))
@@ -51,7 +51,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         )
         charts.append(Chart("Cross-entropy", costs))
     if "softmax" in known:
-        series = tuple(Series(f"class {c + 1}", numbers(Z), numbers(known["softmax"][:, c])) for c in range(CLASSES))
+        series = tuple(Series(f"class {c}", numbers(Z), numbers(known["softmax"][:, c])) for c in range(CLASSES))
         charts.append(Chart("Softmax of z, 0 and -z", series))
     if charts:
         caption = "To be sure and wrong costs in proportion to how sure; to be sure and right costs nothing."
@@ -62,6 +62,6 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
 def _map(count: int, known: Known) -> Map:
     X, y = known["X"], known["y"]
     ends = float(GRID[0]), float(GRID[-1])
-    points = tuple(Points(f"class {c + 1}", numbers(X[y == c, 0]), numbers(X[y == c, 1])) for c in range(CLASSES))
+    points = tuple(Points(f"class {c}", numbers(X[y == c, 0]), numbers(X[y == c, 1])) for c in range(CLASSES))
     field = Field("regions", numbers(GRID), numbers(GRID), rows(known["borders"][count]))
     return Map(f"After {count} step{'s' * (count > 1)}", ends, ends, points, field=field)

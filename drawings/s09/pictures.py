@@ -53,7 +53,7 @@ def _shapes(known: Known) -> Iterator[Chart]:
 
 def _weights(kind: str, known: Known) -> Chart:
     x = numbers(ALPHAS[kind])
-    names = (f"feature {place + 1} ({weight:g})" for place, weight in enumerate(TRUE))
+    names = (f"feature {place} ({weight:g})" for place, weight in enumerate(TRUE))
     return Chart(kind.capitalize(), tuple(Series(name, x, numbers(known[kind][:, i])) for i, name in enumerate(names)))
 
 

@@ -53,7 +53,7 @@ def _signals(name: str, known: Known) -> Series:
 def _map(times: int, known: Known) -> Map:
     X, y = known["X"], known["y"]
     ends = float(GRID[0]), float(GRID[-1])
-    points = tuple(Points(f"spiral {c + 1}", numbers(X[y == c, 0]), numbers(X[y == c, 1])) for c in (0, 1))
+    points = tuple(Points(f"spiral {c}", numbers(X[y == c, 0]), numbers(X[y == c, 1])) for c in (0, 1))
     field = Field("regions", numbers(GRID), numbers(GRID), rows(known[after(times)]))
     title = f"After {sum(EPOCHS[:times])} epochs" if times else "Before training"
     return Map(title, ends, ends, points, field=field)

@@ -17,7 +17,7 @@ def _raw(known: Known) -> str | None:
     others = raw - np.diag(np.diag(raw))
     if others.argmax() != SAT * len(raw) + DOWN:
         return None
-    return f"sat and down share features 4 to 6, and score {number(raw[SAT, DOWN])}: more than any other two words."
+    return f"sat and down share features 3 to 5, and score {number(raw[SAT, DOWN])}: more than any other two words."
 
 
 def _scaled(known: Known) -> str | None:
@@ -55,7 +55,7 @@ def _heads(known: Known) -> str | None:
     if len(weights) != 2 or not weights[1, SAT, DOWN] > weights[0, SAT, DOWN]:
         return None
     first, second = weights[0, SAT, DOWN], weights[1, SAT, DOWN]
-    return f"sat and down meet in features 4 to 6 only: sat gives down {first:.2f} in head 1, {second:.2f} in head 2."
+    return f"sat and down meet in features 3 to 5 only: sat gives down {first:.2f} in head 0, {second:.2f} in head 1."
 
 
 S15: Mapping[str, Callable[[Known], str | None]] = {

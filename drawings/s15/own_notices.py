@@ -133,7 +133,7 @@ def _heads(name: str) -> Callable[[Known], str | None]:
         place = int(differ[int(np.argmax(gaps))])
         other = int(np.flatnonzero(tops[:, place] != tops[0, place])[0])
         ends = [(head, known["keys"][int(tops[head, place])], heads[head, place].max()) for head in (0, other)]
-        told = ", ".join(f"at {key} in head {head + 1} ({weight:.2f})" for head, key, weight in ends)
+        told = ", ".join(f"at {key} in head {head} ({weight:.2f})" for head, key, weight in ends)
         return f"{known['words'][place]} looks most {told}."
 
     return notice

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.explore.model import Array, Call, Fact, Known, Reading, Step
-from grader.explore.values import Unfit, agree, array, pair, span, sums, wrong_weights
+from grader.explore.values import Unfit, agree, array, pair, span, wrong_weights
 from grader.sandbox.proxies import RemoteValue
 
 NAMES = ("W_Q", "W_K", "W_V", "W_O")
@@ -46,7 +46,7 @@ def _weights(learner: Any, known: Known) -> Reading:
     output = array(first, split["Q"].shape[:3] + split["V"].shape[3:], HEADS, name="output")
     weights = array(second, (1, heads, len(known["Q"]), len(known["K"])), AXES, name="weights")
     values = {"projected-weights": weights[0], "projected": output}
-    return Reading(values, weights.shape, AXES, (sums(weights),), wrong_weights(weights, False))
+    return Reading(values, weights.shape, AXES, (), wrong_weights(weights, False))
 
 
 def _output(learner: Any, known: Known) -> Reading:
@@ -66,7 +66,7 @@ PROJECTIONS = Step(
     (
         Call("projections", f"layer = {LAYER}(d_model, num_heads, rng)", LAYER, (), _layer),
         Call("projected", "scaled_dot_product_attention of Q W_Q, K W_K and V W_V, split", LAYER,
-             ("output", "projections"), _weights),
+             ("output", "projections", "split"), _weights),
         Call("layer-output", "layer.forward(Q, K, V)", LAYER, ("projected",), _output),
     ),
     process="layer",

@@ -160,7 +160,7 @@ def _heads(learner: Any, known: Known) -> Reading:
     array(first, (*Q.shape[:3], V.shape[3]), HEAD_AXES, name="output")
     axes = ("batch", "heads", *SCORES)
     weights = array(second, (*Q.shape[:2], *_square(known)), axes, name="weights")
-    return Reading({"head-weights": weights[0]}, weights.shape, axes, (sums(weights),), wrong_weights(weights, False))
+    return Reading({"head-weights": weights[0]}, weights.shape, axes, (), wrong_weights(weights, False))
 
 
 def _square(known: Known) -> tuple[int, int]:
@@ -176,7 +176,7 @@ def maps(known: Known) -> tuple[WeightMap, ...]:
     heads = [
         weight_map(f"Head {head}{kind}", False, head, weights)
         for name, kind in kinds
-        for head, weights in enumerate(known.get(name, ()), start=1)
+        for head, weights in enumerate(known.get(name, ()))
     ]
     return (*found, *heads)
 

@@ -74,7 +74,7 @@ def _heads(
     """Return a panel for each array and head, head by head."""
     there = [(known[key][0], label, names) for (key, label), names in zip(shown, words, strict=True) if key in known]
     panels = [
-        Image(f"{label}, head {head + 1}", rows(_seen(values[head])), names, columns)
+        Image(f"{label}, head {head}", rows(_seen(values[head])), names, columns)
         for head in range(known["heads"])
         for values, label, names in there
     ]
@@ -89,7 +89,7 @@ def _joined(known: Known, words: tuple[str, ...]) -> Images | None:
     there = [(known[key][0], title) for key, title in (("concatenated_heads", "heads joined"), ("output", "output"))
              if key in known]  # fmt: skip
     panels = [Image(title, rows(values), words) for values, title in there]
-    caption = "Joined, head 1's features should come first; W_O mixes what the heads have found."
+    caption = "Joined, head 0's features should come first; W_O mixes what the heads have found."
     return _images("output", "Heads joined, and the output", caption, ("feature", "word"), panels)
 
 

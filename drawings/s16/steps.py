@@ -24,7 +24,7 @@ def maps(known: Known) -> tuple[WeightMap, ...]:
         (known[key][0], kind, causal) for key, kind, causal in both if key in known and (known["causal"] or not causal)
     ]
     return tuple(
-        weight_map(f"Head {head + 1}, {kind}", causal, head + 1, weights[head])
+        weight_map(f"Head {head}, {kind}", causal, head, weights[head])
         for head in range(known["heads"])
         for weights, kind, causal in found
     )

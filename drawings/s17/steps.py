@@ -143,7 +143,7 @@ def maps(known: Known) -> tuple[WeightMap, ...]:
     found = [(known[key], kind, causal) for key, kind, causal in both if key in known]
     heads = max((len(weights) for weights, _, _ in found), default=0)
     return tuple(
-        weight_map(f"Head {head + 1}, {kind}", causal, head + 1, weights[head])
+        weight_map(f"Head {head}, {kind}", causal, head, weights[head])
         for head in range(heads)
         for weights, kind, causal in found
     )

@@ -20,7 +20,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         source = tuple(known["vocabulary"][token] for token in known["source"][0])
         heads = known["alignment"]
         panels = tuple(
-            Image(f"Head {head + 1}", rows(weights), known["written"], source) for head, weights in enumerate(heads)
+            Image(f"Head {head}", rows(weights), known["written"], source) for head, weights in enumerate(heads)
         )
         caption = "A row for each written token: where it looked in the source. Reversed, that is the other diagonal."
         found.append(Images("alignment", "Alignment", caption, "read", "written", panels, 0.0, 1.0))

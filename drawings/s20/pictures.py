@@ -36,7 +36,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
             for digit, pixels, shares in zip(SHOWN, known["x"], known["maps"], strict=True)
             for image in (Image(f"a {digit}", _ink(pixels[0])), Image(f"its map, {digit}", _shares(shares)))
         )
-        caption = "Bright patches are those that the class token took most of, as a share of the largest of the map."
+        caption = "A map is strongest where the class token took most of: each patch as a share of the map's largest."
         found.append(Images("rollout", "What the class token looks at", caption, "pixels", "pixels", panels, 0.0, 1.0))
     return tuple(found)
 

@@ -23,9 +23,9 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
     shown = [name for name in TITLES if name in known]
     if shown:
         experts = tuple(f"expert {number}" for number in range(EXPERTS))
-        groups = tuple(str(token // (TOKENS // 4) + 1) if token % (TOKENS // 4) == 0 else "" for token in range(TOKENS))
+        groups = tuple(str(token // (TOKENS // 4)) if token % (TOKENS // 4) == 0 else "" for token in range(TOKENS))
         panels = tuple(Image(TITLES[name], rows(known[name]), experts, groups) for name in shown)
-        caption = "Bright: served, dim: dropped. Tokens stand group by group; left alone, one expert is asked for all."
+        caption = "Strong: served, weak: dropped. Tokens stand group by group; left alone, one expert is asked for all."
         found.append(Images("load", "The load of the experts", caption, "token", "expert", panels, 0.0, 2.0))
     trained = [name for name in WEIGHTS if f"{name}-losses" in known]
     if trained:

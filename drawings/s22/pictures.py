@@ -11,7 +11,7 @@ from grader.explore.model import Array, Chart, Curves, Drawing, Image, Images, K
 from grader.sandbox.proxies import peak_memory
 
 COSTS = {"tiled": "tiled", "window": "window", "linear": "linear"}
-PATTERNS = {"causal": "Causal", "window": "Window", "alibi": "ALiBi, head 1", "linear": "Linear, causal"}
+PATTERNS = {"causal": "Causal", "window": "Window", "alibi": "ALiBi, head 0", "linear": "Linear, causal"}
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:
@@ -31,7 +31,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         found.append(Images("patterns", "Who sees whom", caption, "key", "query", panels, 0.0, 1.0))
     if "slopes" in known:
         x = numbers(np.arange(float(TOKENS)))
-        series = tuple(Series(f"head {head + 1}", x, numbers(known["slopes"][head])) for head in range(HEADS))
+        series = tuple(Series(f"head {head}", x, numbers(known["slopes"][head])) for head in range(HEADS))
         caption = "Each head has a slope of its own: some look near, and some far."
         chart = (Chart(f"{HEADS} heads", series),)
         found.append(Curves("slopes", "The bias of ALiBi", caption, "distance", "bias", chart))

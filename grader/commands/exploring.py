@@ -38,7 +38,9 @@ Heads = Annotated[
 OtherSeed = Annotated[
     int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
 ]
+OneStep = Annotated[int | None, typer.Option("--step", metavar="N", min=1, help="Show this step and its pictures.")]
 Png = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")]
+Each = Annotated[Path | None, typer.Option("--each", metavar="FOLDER", help="Draw each step into an SVG there.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")]
 
 
@@ -49,8 +51,10 @@ def explore(
     name: ExampleName = None,
     heads: Heads = None,
     seed: OtherSeed = None,
+    step: OneStep = None,
     png: Png = None,
     svg: Svg = None,
+    each: Each = None,
     as_json: Json = False,
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
@@ -65,9 +69,16 @@ def explore(
     from grader.report.terminal import screen
 
     picture.expect_possible(png, svg)
+    if each is not None and not each.is_dir():
+        raise UsageError(f"{each} is not a folder", "Name one that exists.")
     target, found = _explored(stage, (words, arrays, heads, name), seed, isolation, submission)
-    pictures = _drawn(found, png, svg)
-    _show(found, pictures, as_json)
+    if step is not None and step > len(found.steps) and found.problem is None:
+        raise UsageError(f"{target.id} has {len(found.steps)} steps: --step {step} is none of them")
+    one = found if step is None or found.problem is not None else found.of_step(found.steps[step - 1])
+    pictures = _drawn(one, png, svg)
+    if each is not None:
+        _draw_each(found, target, each)
+    _show(found, pictures, as_json, step)
     _what_next(target, found, pictures, png or svg)
     if submission is not None and found.ran.isolation_note:
         told = f"warning: run in isolation {found.ran.isolation} only: {found.ran.isolation_note}"
@@ -145,7 +156,18 @@ def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str,
     return tuple(str(file) for _, file in wanted) if something else ()
 
 
-def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
+def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
+    """Draw the pictures of each step into a file named by its number and the row of the checklist that it is about."""
+    from grader.explore import picture
+
+    for number, step in enumerate(found.steps, start=1):
+        own = found.of_step(step)
+        row = next(filter(None, (stage.criterion_of(part.function) for part in step.parts)), None)
+        if row is not None and (own.maps or own.drawings):
+            picture.draw(own, folder / f"{number:02}-{row.id}.svg", "svg")
+
+
+def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:
     from grader.explore.cells import View
     from grader.explore.document import exploration_document
     from grader.explore.terminal import exploration_lines
@@ -155,7 +177,7 @@ def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         screen.write(dumps(exploration_document(found, pictures)))
         return
-    screen.show(exploration_lines(found, View(screen.look(), _palette(screen.console()))))
+    screen.show(exploration_lines(found, View(screen.look(), _palette(screen.console())), step))
 
 
 def _palette(console: Console) -> Palette | None:

@@ -120,17 +120,32 @@ def map_lines(
 
     labels = tuple(view.look.clean(word) for word in words)
     columns = tuple(view.look.clean(word) for word in keys) or labels
-    grid = fitting(len(maps), labels, view.look.detail - INDENT, len(columns))
+    room = view.look.detail - INDENT
+    grid = fitting(len(maps), labels, room, len(columns))
+    numbered = is_numbered(grid, columns)
+    if numbered and not keys:  # a word that has no room above its column is known by its number
+        labels = tuple(f"{place:>{len(str(len(labels) - 1))}} {label}" for place, label in enumerate(labels))
+        grid = fitting(len(maps), labels, room, len(columns))
     if grid is None:
         return paragraph("The maps need a wider terminal; --json has the numbers.", view.look, "yellow")
     pairs = any(each.causal for each in maps) and grid.across > 1
     across = grid.across - grid.across % 2 if pairs else grid.across  # plain and causal stay together
     lines: list[Text] = []
+    if numbered and keys:
+        told = ", ".join(f"{place} {word}" for place, word in enumerate(columns))
+        lines += [*paragraph(f"Keys: {told}.", view.look), Text("")]
     for first in range(0, len(maps), across):
-        blocks = [_block(each, (labels, columns), grid, view) for each in maps[first : first + across]]
+        blocks = [_block(each, (labels, columns), grid, view, numbered) for each in maps[first : first + across]]
         lines += [Text(" " * INDENT) + Text(" " * GAP).join(row) for row in zip(*blocks, strict=True)]
         lines.append(Text(""))
     return lines
+
+
+def is_numbered(grid: Grid | None, columns: tuple[str, ...]) -> bool:
+    """Say whether numbers stand above the columns, since a word has no room there."""
+    from rich.cells import cell_len
+
+    return grid is not None and grid.cell not in FULL and max(map(cell_len, columns)) >= grid.cell
 
 
 def fitting(count: int, labels: tuple[str, ...], room: int, columns: int = 0) -> Grid | None:
@@ -168,18 +183,30 @@ def legend(count: int, words: tuple[str, ...], view: View, keys: tuple[str, ...]
     return f"{text} Shades: {steps}: one more for each half of an equal share."
 
 
-def _block(each: WeightMap, words: tuple[tuple[str, ...], tuple[str, ...]], grid: Grid, view: View) -> list[Text]:
+def _block(
+    each: WeightMap, words: tuple[tuple[str, ...], tuple[str, ...]], grid: Grid, view: View, numbered: bool
+) -> list[Text]:
     """Return the lines of one map, all of one width: title, words of the keys, a row for each query."""
     from rich.text import Text
 
     labels, columns = words
     width = grid.label + 1 + len(columns) * grid.cell
     keys = "".join(_key(label, grid.cell, view.look) for label in columns)
+    keys = _numbers(len(columns), grid.cell) if numbered else keys
     lines = [Text(fitted(each.title, width, view.look), "bold"), Text(" " * (grid.label + 1) + keys, "bold")]
     for label, weights in zip(labels, each.weights, strict=True):
         cells = [_cell(weight, len(columns), grid.cell, view) for weight in weights]
         lines.append(Text.assemble((fitted(label, grid.label, view.look) + " ", "bold"), *cells))
     return lines
+
+
+def _numbers(count: int, cell: int) -> str:
+    """Return the numbers of columns, each where it begins, as far as they do not run into each other."""
+    line = ""
+    for place in range(count):
+        if not line or len(line) < place * cell:
+            line = line.ljust(place * cell) + str(place)
+    return line.ljust(count * cell)[: count * cell]
 
 
 def _key(label: str, cell: int, look: Look) -> str:
@@ -245,7 +272,7 @@ NUMBERED = 5  # columns up to which numbers are written
 MANY, NAMED = 10, 20  # rows above which two stand in one line; so many where rows have names
 NUMBER, WIDE, NARROW = 6, 2, 1  # columns of a cell
 DARKS = {False: " ░▒▓█", True: " .:*#"}
-SIGNED = {False: "=- ▒█", True: "=- +#"}  # from -1 to 1
+SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of equal strength
 
 
 def image_width(image: Image) -> int:

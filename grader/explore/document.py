@@ -10,7 +10,7 @@ from grader import __version__
 from grader.explore.model import Drawing, Example, Exploration, Part, StepResult, WeightMap
 from grader.report.document import Document, plain_text, problem_document, where_text
 
-SCHEMA = 3  # from 2: a drawing may be graphs, and a cell of an image null
+SCHEMA = 4  # from 3: heads are counted from 0
 
 
 def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> Document:
@@ -34,6 +34,7 @@ def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> 
         "steps": [_step(step) for step in found.steps],
         "maps": [_map(each) for each in found.maps],
         "drawings": [_drawing(each) for each in found.drawings],
+        "origins": [asdict(each) for each in found.origins],
         "pictures": [plain_text(name) for name in pictures],
     }
 

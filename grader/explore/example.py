@@ -170,7 +170,7 @@ def _named(name: str, heads: int | None, others: list[str]) -> Example:
         return _of_words(tuple(BANKS.split()), heads)
     rows, values = np.eye(3, 4), np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 2.0]])
     found = _heads(heads or 1, rows.shape[1], values.shape[1])
-    return Example(("1", "2", "3"), rows, rows, values, found, False, "the identity: each query is one of the keys")
+    return Example(("0", "1", "2"), rows, rows, values, found, False, "the identity: each query is one of the keys")
 
 
 def vector(word: str) -> tuple[float, ...]:
@@ -225,7 +225,7 @@ def _labels(given: tuple[str, ...] | None, length: int, whence: str, name: str) 
     """Return a word for each row, numbers where none were given; UsageError where they are more or fewer."""
     if given is not None and len(given) != length:
         raise UsageError(f"{whence} {len(given)}, but the arrays of {name} have {length} rows: one word each")
-    return given or tuple(str(place + 1) for place in range(length))
+    return given or tuple(str(place) for place in range(length))
 
 
 def _expect_length(length: int, what: str) -> None:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -207,8 +207,10 @@ def shares_names(drawing: Drawing) -> bool:
 def reach(values: tuple[Numbers, ...], log: bool = False) -> Limits:
     """Return from where to where an axis should reach, with a margin: in powers of ten where log says so.
 
-    >>> reach(((0.0, 1.0), (2.0,)))
-    (-0.08, 2.08)
+    Where nothing lies below 0, the axis begins there or above.
+
+    >>> reach(((0.0, 1.0), (2.0,))), reach(((-1.0, 1.0),))
+    ((0.0, 2.08), (-1.08, 1.08))
     """
     found = np.concatenate([np.asarray(each, dtype=np.float64) for each in values])
     found = np.log10(found[found > 0]) if log else found
@@ -216,7 +218,39 @@ def reach(values: tuple[Numbers, ...], log: bool = False) -> Limits:
         return 0.0, 1.0
     low, high = float(found.min()), float(found.max())
     free = MARGIN * (high - low) or max(abs(high), 1.0) / 2
-    return low - free, high + free
+    begin = low - free if log or low < 0 else max(low - free, 0.0)
+    return begin, high + free if high + free > begin else begin + 1.0
+
+
+def ticks(limits: Limits, log: bool = False, whole: bool = False, most: int = 5) -> Numbers:
+    """Return the round values within an axis's limits, of a logarithmic one as powers of ten; at least two of them.
+
+    >>> ticks((-0.24, 6.3)), ticks((0.0, 3.1), whole=True), ticks((-2.4, 1.2), log=True)
+    ((0.0, 2.0, 4.0, 6.0), (0.0, 1.0, 2.0, 3.0), (-2.0, -1.0, 0.0, 1.0))
+    """
+    low, high = limits
+    if log and high - low < 2:  # 1, 2 and 5 of each power of ten
+        near = [
+            place + np.log10(digit) for place in range(int(np.floor(low)), int(np.ceil(high))) for digit in (1, 2, 5)
+        ]
+        inside = tuple(float(value) for value in near if low <= value <= high)
+        return inside if len(inside) > 1 else (low, high)
+    size = 10.0 ** np.floor(np.log10((high - low) / most))
+    steps = [size * factor for factor in (1, 2, 5, 10, 20)]
+    if whole or log:
+        steps = [step for step in steps if step >= 1] or [1.0]
+    found: list[float] = []
+    for step in steps:
+        first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+        found = [round(place * step, 12) + 0.0 for place in range(first, last + 1)]
+        if len(found) <= most:
+            break
+    return tuple(found) if len(found) > 1 else (low, high)
+
+
+def is_counted(values: Sequence[Numbers]) -> bool:
+    """Say whether all values are whole numbers, so that nothing lies between two of them."""
+    return all(float(value).is_integer() for each in values for value in each)
 
 
 def node_lines(node: Node) -> tuple[str, str, str]:
@@ -411,6 +445,21 @@ class Ran:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where a picture comes from: the last step whose values it shows, and whether any of its values are wrong.
+
+    picture is the id of a map or a drawing, step that of a step.
+    """
+
+    picture: str
+    step: str
+    wrong: bool
+
+
+WRONG = "of a wrong step"  # what stands beside the title of such a picture
+
+
+@dataclass(frozen=True)
 class Exploration:
     """All of it; next_function comes next, and look_at is the first function that does not do what it should.
 
@@ -430,6 +479,18 @@ class Exploration:
     problem: Problem | None = None
     given: str = ""
     drawings: tuple[Drawing, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+    def is_wrong(self, picture: WeightMap | Drawing) -> bool:
+        """Say whether a map or a drawing shows values that are wrong."""
+        return any(each.wrong for each in self.origins if each.picture == picture.id)
+
+    def of_step(self, step: StepResult) -> Exploration:
+        """Return of this the one step and its pictures."""
+        own = {each.picture for each in self.origins if each.step == step.id}
+        maps = tuple(each for each in self.maps if each.id in own)
+        drawings = tuple(each for each in self.drawings if each.id in own)
+        return replace(self, steps=(step,), maps=maps, drawings=drawings)
 
     @property
     def fine(self) -> bool:

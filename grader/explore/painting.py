@@ -15,10 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from grader.explore.cells import FULL, SCALE, cell_text, colours, depth, weight_at
-from grader.explore.model import Exploration, WeightMap
+from grader.explore.model import WRONG, Exploration, WeightMap
 from grader.report.terminal.layout import printable
 
 INK, QUIET, FAINT = "#1c2733", "#5b6875", "#a9b4bf"
+WARNING, FRAME = "#b85000", 0.06  # of a picture of a wrong step: its colour, and the inches of its frame
 TITLE, TEXT, SMALL = 14.0, 10.0, 9.0  # points
 LETTER = 0.0085  # inches that a letter takes, for each point of its size
 CELL = (0.36, 0.74)  # least and most inches of a cell
@@ -108,7 +109,10 @@ def painted(found: Exploration, room: tuple[float, float] = (0.0, 0.0)) -> Figur
     for row, maps in enumerate(plan.rows):
         for column, each in enumerate(maps):
             left, bottom = plan.corner(row, column)
-            _map(_axes(figure, plan, left, bottom, plan.side, plan.high), each, plan)
+            axes = _axes(figure, plan, left, bottom, plan.side, plan.high)
+            _map(axes, each, plan)
+            if found.is_wrong(each):
+                hatched(figure, axes)
     _scale(figure, plan)
     return figure
 
@@ -120,6 +124,20 @@ def arranged(maps: tuple[WeightMap, ...]) -> tuple[tuple[WeightMap, ...], ...]:
     across = 3 if len(heads) % 3 == 0 and not any(each.causal for each in heads) else 2
     rows = tuple(heads[place : place + across] for place in range(0, len(heads), across))
     return ((whole,) if whole else ()) + rows
+
+
+def hatched(figure: Figure, axes: Axes) -> None:
+    """Put a hatched frame around a picture of a wrong step, and say beside its title that it is one."""
+    box, (wide, high) = axes.get_position(), figure.get_size_inches()
+    across, up = FRAME / wide, FRAME / high
+    frame = Rectangle(
+        (box.x0 - across, box.y0 - up), box.width + 2 * across, box.height + 2 * up, transform=figure.transFigure,
+        facecolor="none", edgecolor=WARNING, hatch="//////", linewidth=1, zorder=-1,
+    )  # fmt: skip
+    figure.add_artist(frame)
+    title, pad = f"{axes.get_title(loc='left')} · {WRONG}", FRAME * 72 + 4
+    axes.set_title(title, loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
+    axes.tick_params(pad=pad)
 
 
 def _axes(figure: Figure, plan: Plan, left: float, bottom: float, width: float, height: float) -> Axes:

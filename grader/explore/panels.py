@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 
 from grader.explore.model import (
     Chart,
@@ -32,12 +32,13 @@ from grader.explore.model import (
     Plane,
     cell_number,
     chart_limits,
+    is_counted,
     is_whole,
     names_of,
     node_lines,
     shares_names,
 )
-from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, painted
+from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, hatched, painted
 from grader.report.terminal.layout import printable
 
 Box = tuple[float, float, float, float]
@@ -111,6 +112,8 @@ def chart(axes: Axes, panel: Chart, drawing: Curves) -> None:
     if drawing.log_y:
         axes.set_yscale("log")
         _readable(axes.yaxis, up)
+    if not drawing.log_x and is_counted([each.x for each in panel.series]):
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.set_xlim(*(10**end if drawing.log_x else end for end in across))
     axes.set_ylim(*(10**end if drawing.log_y else end for end in up))
     axes.grid(color="#e8ecf0", linewidth=0.7)
@@ -139,6 +142,9 @@ def plane(axes: Axes, panel: Map, drawing: Plane) -> None:
             colours = ListedColormap(REGIONS)
             axes.pcolormesh(panel.field.x, panel.field.y, values % len(REGIONS), cmap=colours, vmin=0,
                             vmax=len(REGIONS) - 1, shading="nearest", rasterized=True)  # fmt: skip
+            for label in np.unique(values)[1:]:  # colours alone do not part two classes for every reader
+                is_it = (values == label).astype(float)
+                axes.contour(panel.field.x, panel.field.y, is_it, levels=[0.5], colors=INK, linewidths=0.8)
         else:
             edges = np.unique(np.quantile(values, np.linspace(0, 1, LEVELS)))
             if len(edges) > 1:
@@ -310,18 +316,20 @@ def drawn_all(found: Exploration) -> Figure:
         return drawn_panels(found)
     below = room(found.drawings)
     figure = painted(found, below)
-    draw_below(figure, found.drawings, figure.get_size_inches()[1] - below[1] + APART)
+    draw_below(figure, found, figure.get_size_inches()[1] - below[1] + APART)
     return figure
 
 
 def drawn_panels(found: Exploration) -> Figure:
     """Return the figure of an exploration that has drawings alone."""
-    figure = Figure(figsize=(WIDTH, HEAD - APART + room(found.drawings)[1]), facecolor="white")
+    wide = max(sum(block.width + GAP for block in row) - GAP for row in arranged(found.drawings)) + 2 * EDGE
+    figure = Figure(figsize=(wide, HEAD - APART + room(found.drawings)[1]), facecolor="white")
     FigureCanvasAgg(figure)
-    seed = "" if found.ran.seed is None else f" · drawn with seed {found.ran.seed}"
+    words = "" if found.example is None else f"“{printable(' '.join(found.example.words))}”"
+    told = [found.given or words, "" if found.ran.seed is None else f"drawn with seed {found.ran.seed}"]
     _text(figure, EDGE, 0.38, f"{found.stage} · {printable(found.title)}", TITLE + 2, INK, "bold")
-    _text(figure, EDGE, 0.68, f"{found.given}{seed}", TEXT, QUIET)
-    draw_below(figure, found.drawings, HEAD)
+    _text(figure, EDGE, 0.68, " · ".join(filter(None, told)), TEXT, QUIET)
+    draw_below(figure, found, HEAD)
     return figure
 
 
@@ -332,12 +340,12 @@ def room(drawings: tuple[Drawing, ...]) -> tuple[float, float]:
     return WIDTH, APART + FOOT + sum(max(block.height for block in row) for row in arranged(drawings))
 
 
-def draw_below(figure: Figure, drawings: tuple[Drawing, ...], top: float) -> None:
+def draw_below(figure: Figure, found: Exploration, top: float) -> None:
     """Draw into a figure that has room for it, so many inches from its top."""
-    for row in arranged(drawings):
+    for row in arranged(found.drawings):
         left = EDGE
         for block in row:
-            _block(figure, block, left, top)
+            _block(figure, block, left, top, found.is_wrong(block.drawing))
             left += block.width + GAP
         top += max(block.height for block in row)
 
@@ -403,7 +411,7 @@ def _title_width(drawing: Images) -> float:
     return max(len(each.title) for each in drawing.panels) * (TEXT + 0.5) * LETTER * 0.86
 
 
-def _block(figure: Figure, block: Block, left: float, top: float) -> None:
+def _block(figure: Figure, block: Block, left: float, top: float, is_wrong: bool) -> None:
     drawing = block.drawing
     _text(figure, left, top + 0.1, drawing.title, TEXT + 2.5, INK, "bold")
     for number, line in enumerate(block.notice):
@@ -417,6 +425,8 @@ def _block(figure: Figure, block: Block, left: float, top: float) -> None:
         y = top + block.head + (number // block.across) * (block.cell[1] + ABOVE + block.below) + ABOVE
         axes = _axes(figure, x, y, *block.cell)
         _panel(axes, panel, drawing, not block.has_legend)
+        if is_wrong:
+            hatched(figure, axes)
     if axes is not None and block.has_legend:
         place = left / figure.get_size_inches()[0], 1 - (top + block.head - 0.32) / figure.get_size_inches()[1]
         handles, names = axes.get_legend_handles_labels()

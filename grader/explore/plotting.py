@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.explore.cells import View, fitted
-from grader.explore.model import Chart, Curves, Field, Graph, Limits, Map, Numbers, Plane, chart_limits, node_lines
+from grader.explore.model import (
+    Chart,
+    Curves,
+    Field,
+    Graph,
+    Limits,
+    Map,
+    Numbers,
+    Plane,
+    chart_limits,
+    is_counted,
+    node_lines,
+    ticks,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,7 +29,7 @@ BRAILLE = 0x2800
 BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a dot, by its row and column in a cell
 DOTS = (2, 4)  # in a cell, across and up
 MARKS = {False: "●○▲△■□◆◇", True: "o+x*#@%&"}
-COLOURS = ("#3b8ed0", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#888888", "#8c6bb1")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#888888", "#8c6bb1")
 Place = tuple[int, int]
 
 
@@ -148,8 +161,11 @@ def chart_block(chart: Chart, drawing: Curves, width: int, height: int, view: Vi
         y = scaled(series.y, up, size[1], log=drawing.log_y, down=True)
         how = "dots" if series.dots else "braille" if lines else "marks"
         _stroke(raster, number, x, y, view, how, len(chart.series) > 1)
-    ends = (across, up)
-    return _framed(chart.title, raster, ends, drawing, view, (drawing.log_x, drawing.log_y))
+    marked = (
+        ticks(across, drawing.log_x, is_counted([each.x for each in chart.series])),
+        ticks(up, drawing.log_y, is_counted([each.y for each in chart.series])),
+    )
+    return _framed(chart.title, raster, (across, up), marked, drawing, view, (drawing.log_x, drawing.log_y))
 
 
 def _stroke(
@@ -187,7 +203,7 @@ def plane_block(panel: Map, drawing: Plane, width: int, height: int, view: View)
             _label(raster, place, view.look.clean(label))
     for number, path in enumerate(panel.paths):
         _path(raster, number, path.x, path.y, panel, view)
-    return _framed(panel.title, raster, (panel.across, panel.up), drawing, view)
+    return _framed(panel.title, raster, (panel.across, panel.up), (ticks(panel.across), ticks(panel.up)), drawing, view)
 
 
 def _label(raster: Raster, place: tuple[int, int], text: str) -> None:
@@ -239,27 +255,44 @@ def levelled(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _framed(
-    title: str, raster: Raster, ends: tuple[Limits, Limits], drawing: Curves | Plane, view: View,
-    logs: tuple[bool, bool] = (False, False),
+    title: str, raster: Raster, ends: tuple[Limits, Limits], marked: tuple[Numbers, Numbers],
+    drawing: Curves | Plane, view: View, logs: tuple[bool, bool] = (False, False),
 ) -> list[Text]:  # fmt: skip
-    """Return a raster with its title, its axes and their ends."""
+    """Return a raster with its title and its axes, on which values are marked, at the place of each."""
     from rich.text import Text
 
     upright, corner, flat = ("|", "+", "-") if view.look.ascii else ("│", "└", "─")
     width = raster.width + LABEL + 1
-    (left, right), (low, high) = (
-        tuple(short(10**end if log else end) for end in pair) for pair, log in zip(ends, logs, strict=True)
-    )
-    rows = raster.lines()
+    across, up = ([(10**value if log else value) for value in values] for values, log in zip(marked, logs, strict=True))
+    places = scaled(tuple(up), ends[1], raster.height, log=logs[1], down=True).tolist()
+    beside = {place: short(value) for place, value in reversed(list(zip(places, up, strict=True)))}
     lines = [Text(fitted(title, width, view.look), "bold")]
-    for number, row in enumerate(rows):
-        label = high if number == 0 else low if number == len(rows) - 1 else ""
-        lines.append(Text.assemble((f"{label:>{LABEL - 1}} ", "dim"), (upright, "dim"), row))
-    name = fitted(view.look.clean(drawing.x_name), max(raster.width - len(left) - len(right) - 2, 1), view.look).strip()
-    middle = f"{name:^{raster.width - len(left) - len(right)}}"[: max(raster.width - len(left) - len(right), 0)]
+    for number, row in enumerate(raster.lines()):
+        lines.append(Text.assemble((f"{beside.get(number, ''):>{LABEL - 1}} ", "dim"), (upright, "dim"), row))
+    columns = scaled(tuple(across), ends[0], raster.width, log=logs[0]).tolist()
+    below = _below(list(zip(columns, map(short, across), strict=True)), view.look.clean(drawing.x_name), raster.width)
     lines.append(Text(" " * LABEL + corner + flat * raster.width, "dim"))
-    lines.append(Text(f"{' ' * (LABEL + 1)}{left}{middle}{right}"[:width].ljust(width), "dim"))
+    lines.append(Text(" " * (LABEL + 1) + below, "dim"))
     return lines
+
+
+def _below(marked: list[tuple[int, str]], name: str, width: int) -> str:
+    """Return the line below an axis: the first and the last value, its name in the middle, and what else has room."""
+    line = " " * width
+
+    def put(column: int, text: str) -> None:
+        nonlocal line
+        start = min(max(column - len(text) // 2, 0), max(width - len(text), 0))
+        around = line[max(start - 1, 0) : start + len(text) + 1]
+        if len(text) <= width and not around.strip():
+            line = line[:start] + text + line[start + len(text) :]
+
+    put(*marked[-1])
+    put(*marked[0])
+    put(width // 2, name)
+    for each in marked[1:-1]:
+        put(*each)
+    return line
 
 
 GAP = 3  # columns between boxes: a line, a turn, and a head

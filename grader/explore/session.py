@@ -5,9 +5,10 @@ The learner's process may answer, fail, hang or end instead; each step says what
 
 from __future__ import annotations
 
+import pickle  # nosec B403 # to compare pictures; nothing is read back
 import time
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from grader.explore.model import (
     Call,
     Example,
     Exploration,
+    Known,
+    Origin,
     Part,
     PartStatus,
     Plan,
@@ -59,6 +62,7 @@ class Walk:
         self._is_lesson = is_lesson
         self._ends_at = time.monotonic() + stage.limits.stage_seconds
         self._lines = calls.definition_lines(process.job.source)
+        self.given: dict[str, frozenset[str]] = {}  # call -> the names of its values
         self._waits: dict[str, str] = {}  # what did not come to be -> the function that it waits for
         self._shared: tuple[str, Connection] | None = None
         self._before: Connection | None = None  # of the calls before, where nothing forks
@@ -133,6 +137,7 @@ class Walk:
                 raise
             return self._raised(base, error, error.learner_frames)
         self.known.update(reading.values)
+        self.given[call.id] = frozenset(reading.values)
         return _read(base, reading, place)
 
     def _raised(self, base: Part, error: Exception, frames: list[Frame]) -> Part:
@@ -237,16 +242,59 @@ def walked(
         telling.send("problem", failed.problem)
         return
     process.on_request = telling.shared.call
+    start = frozenset(known)
     walk = Walk(stage, process, known, is_lesson)
+    steps: list[StepResult] = []
     try:
         for place, step in enumerate(plan.steps):
             telling.at(place)
-            telling.send("step", walk.step(step))
+            steps.append(walk.step(step))
+            telling.send("step", steps[-1])
     finally:
         walk.close()
         process.kill()
     telling.at(len(plan.steps))
-    telling.send("shown", plan.maps(walk.known), plan.drawings(walk.known), next_function(stage, walk.unwritten))
+    found = origins(plan, steps, walk.known, start, walk.given)
+    waiting = {each.id for each in steps if each.status == "blocked"}
+    left_out = {each.picture for each in found if each.wrong and each.step in waiting}  # nothing there is right yet
+    maps, drawings = (
+        tuple(each for each in made(walk.known) if each.id not in left_out) for made in (plan.maps, plan.drawings)
+    )
+    told = tuple(each for each in found if each.picture not in left_out)
+    telling.send("shown", maps, drawings, next_function(stage, walk.unwritten), told)
+
+
+def origins(
+    plan: Plan, steps: list[StepResult], known: Known, start: frozenset[str], given: Mapping[str, frozenset[str]]
+) -> tuple[Origin, ...]:
+    """Return of each picture the last step that changes it, and whether it is another without what is wrong.
+
+    given holds the names of the values of each call. Wrong are those of a call that does not hold what is always true,
+    and of every call that needs them.
+    """
+    wrong: frozenset[str] = frozenset()
+    for step, result in zip(plan.steps, steps, strict=True):
+        for call, part in zip(step.calls, result.parts, strict=True):
+            if part.status == "warning" or wrong.intersection(call.needs):
+                wrong |= given.get(call.id, frozenset())
+    whole = _pictures(plan, known)
+    right = _pictures(plan, {name: value for name, value in known.items() if name not in wrong}) if wrong else whole
+    names, before = start, _pictures(plan, {name: known[name] for name in start})
+    found: dict[str, str] = dict.fromkeys(whole, steps[0].id if steps else "")
+    for step, result in zip(plan.steps, steps, strict=True):
+        fresh = frozenset[str]().union(*(given.get(call.id, frozenset()) for call in step.calls))
+        if not fresh:
+            continue
+        names |= fresh
+        now = _pictures(plan, {name: value for name, value in known.items() if name in names})
+        found |= {picture: result.id for picture in whole if now.get(picture) != before.get(picture)}
+        before = now
+    return tuple(Origin(picture, step, right.get(picture) != whole[picture]) for picture, step in found.items())
+
+
+def _pictures(plan: Plan, known: Known) -> dict[str, bytes]:
+    """Return what is drawn of what is known, by its id, as bytes that are equal where the pictures are."""
+    return {each.id: pickle.dumps(each) for each in (*plan.maps(known), *plan.drawings(known))}
 
 
 def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -> Exploration:
@@ -258,11 +306,11 @@ def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -
     if found.death is not None:
         steps += [_ended(step, found.death) for step in plan.steps[len(steps) : len(steps) + 1]]
         steps += [_never_begun(step, steps[-1]) for step in plan.steps[len(steps) :]]
-    shown = next((fields for kind, *fields in told if kind == "shown"), ((), (), None))
-    maps, drawings, following = shown
+    shown = next((fields for kind, *fields in told if kind == "shown"), ((), (), None, ()))
+    maps, drawings, following, found_in = shown
     faulty = first_faulty(tuple(steps))
     rows = {call.id: call.row for step in plan.steps for call in step.calls}
-    whole = replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following)
+    whole = replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, origins=found_in)
     return whole if faulty is None else replace(whole, look_at=faulty.function, look_row=rows[faulty.id])
 
 

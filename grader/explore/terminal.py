@@ -160,8 +160,8 @@ WORDS = {
 }
 
 
-def exploration_lines(found: Exploration, view: View) -> list[Text]:
-    """Return the whole of it."""
+def exploration_lines(found: Exploration, view: View, only: int | None = None) -> list[Text]:
+    """Return the whole of it, each picture below its step; only is the number of the one step to show."""
     look = view.look
     done = sum(step.status == "passed" for step in found.steps)
     total = len(found.steps)
@@ -171,11 +171,27 @@ def exploration_lines(found: Exploration, view: View) -> list[Text]:
     lines = heading(title, f"{done} of {total} steps", look.bar(done, total), look)
     lines += paragraph(_given(found), look) if found.example is None else _example_lines(found.example, found, look)
     for number, step in enumerate(found.steps, start=1):
-        lines += _step_lines(number, step, found.next_function, look)
-    if found.maps:
-        lines += _map_lines(found, view)
-    for drawing in found.drawings:
-        lines += drawing_lines(drawing, view)
+        if only in (None, number):
+            lines += _step_lines(number, step, found.next_function, look)
+            lines += _picture_lines(found.of_step(step), view)
+    return lines
+
+
+def _picture_lines(found: Exploration, view: View) -> list[Text]:
+    """Return the pictures of one step; what is wrong stands between hatched lines that say so."""
+    from rich.text import Text
+
+    hatch = Text(("/" if view.look.ascii else "╱") * (view.look.detail - INDENT), "yellow")
+    lines: list[Text] = []
+    for is_wrong in (False, True):
+        maps = tuple(each for each in found.maps if found.is_wrong(each) == is_wrong)
+        drawings = [each for each in found.drawings if found.is_wrong(each) == is_wrong]
+        shown = _map_lines(replace(found, maps=maps), view) if maps else []
+        shown += [line for each in drawings for line in drawing_lines(each, view)]
+        if shown and is_wrong:
+            said = paragraph("Drawn of values that are wrong: this is not what the step is about.", view.look, "yellow")
+            shown = [Text(""), Text(" " * INDENT) + hatch, *said, *shown, Text(" " * INDENT) + hatch]
+        lines += shown
     return lines
 
 
@@ -275,7 +291,7 @@ def _map_lines(found: Exploration, view: View) -> list[Text]:
 
     assert found.example is not None
     words, keys = found.example.words, found.example.keys
-    lines = [Text(""), Text("Who attends to whom", "bold")]
+    lines = [Text("")]
     lines += paragraph(legend(2, words, view, keys), view.look, "dim")
     whole = tuple(each for each in found.maps if each.head is None)
     heads = tuple(each for each in found.maps if each.head is not None)

@@ -109,7 +109,7 @@ def number(value: float) -> str:
     ('0.500', '-1e9', '1.23e4')
     """
     fixed = abs(value) < 1000 and (value == 0 or abs(value) >= 0.0005)
-    return f"{value:.3f}" if fixed else f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-")
+    return f"{value + 0.0:.3f}" if fixed else f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-")
 
 
 def span(values: Array, name: str = "range") -> Fact:
@@ -151,7 +151,7 @@ def wrong_weights(weights: Array, causal: bool) -> tuple[str, ...]:
     found = []
     off = np.abs(weights.sum(axis=-1) - 1)
     if off.max() > CLOSE:
-        row = [int(i) + 1 for i in np.unravel_index(int(off.argmax()), off.shape)][-1]
+        row = [int(i) for i in np.unravel_index(int(off.argmax()), off.shape)][-1]
         found.append(f"each row of weights should sum to 1, row {row} sums to {number(float(_row_sum(weights, off)))}")
     if weights.min() < -CLOSE or weights.max() > 1 + CLOSE:
         found.append("weights should lie between 0 and 1")

@@ -8,6 +8,7 @@ from grader import __version__
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
 from grader.progress import last_check
+from grader.progress.last_check import RowCheck
 from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
 from grader.progress.workspace import Workspace
 
@@ -16,8 +17,8 @@ from grader.progress.workspace import Workspace
 class Standing:
     """Where a learner stands with one stage; waits_for holds the ids that come first.
 
-    reached is what the recorded pass of its present text says or, of another text, the last check. seen holds the rows
-    whose function of the reference was shown before the stage had passed.
+    reached is what the recorded pass of its present text says or, of another text, the last check; rows is what that
+    found. seen holds the rows whose function of the reference was shown before the stage had passed.
     """
 
     stage: Stage
@@ -26,6 +27,7 @@ class Standing:
     waits_for: tuple[str, ...]
     reached: Reached | None = None
     seen: tuple[str, ...] = ()
+    rows: tuple[RowCheck, ...] = ()
 
 
 def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
@@ -35,21 +37,29 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     for stage in workspace.course.stages:
         recorded = stage.id in progress.passed or stage.id in progress.public
         state = state_of(stage, progress, _digest(stage, workspace.course) if recorded else None)
-        reached = _reached(workspace, stage, state, progress)
+        rows = _rows(workspace, stage, state)
+        reached = _reached(rows, stage, state, progress)
         seen = progress.seen_of(stage)
-        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen))
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen, rows))
     return tuple(found)
 
 
-def _reached(workspace: Workspace, stage: Stage, state: State, progress: Progress) -> Reached | None:
-    if state in ("locked", "skipped"):
-        return None
+def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, ...]:
+    """Return what the last check found of a stage whose text has not passed; nothing where there was none."""
+    if state in ("locked", "skipped", "passed"):
+        return ()
+    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    return () if found is None else found.rows
+
+
+def _reached(rows: tuple[RowCheck, ...], stage: Stage, state: State, progress: Progress) -> Reached | None:
     if state == "passed":
         kept = progress.passed[stage.id]
         known = kept.criteria is not None and kept.robust is not None
         return Reached(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
-    found = last_check.recall(workspace.store.folder, stage, None, __version__)
-    return None if found is None else Reached(len(found.rows), found.passed, found.robust)
+    if not rows:
+        return None
+    return Reached(len(rows), sum(row.status == "passed" for row in rows), sum(row.robust for row in rows))
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

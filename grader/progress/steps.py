@@ -67,7 +67,7 @@ class _Section:
 
 def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
     """Return the steps of a README in its order; none where it has none."""
-    ids = {_plain(row.text): row.id for row in stage.criteria}
+    ids = {plain(row.text): row.id for row in stage.criteria}
     found: list[Step] = []
     part: list[str] = []
     above = ""  # the heading of the chapter that the part stands in
@@ -135,10 +135,10 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _items(text: str) -> list[str]:
-    return [_plain(found[1]) for line in text.splitlines() if (found := _ITEM.match(line)) is not None]
+    return [plain(found[1]) for line in text.splitlines() if (found := _ITEM.match(line)) is not None]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a row's text as it is compared: without the marks of code, with one kind of minus."""
     return " ".join(text.replace("`", "").replace("\N{MINUS SIGN}", "-").split())
 

@@ -60,13 +60,20 @@ class Failed:
     hint: str | None
 
 
+Pictures = tuple[tuple[str, bytes], ...]
+
+
 @dataclass(frozen=True)
 class Explored:
-    """What `grader explore` printed for a stage; where that is nothing, why says the reason."""
+    """What `grader explore` printed for a stage; where that is nothing, why says the reason.
+
+    pictures are SVGs, each with the row of the checklist that its step is about, in the order of the steps.
+    """
 
     stage: str
     text: str
     why: str = ""
+    pictures: Pictures = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ class Board:
     since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
     searches says that all tests have ended, and that the cause of what failed is being looked for.
     trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed or, where
-    asked, since a key was pressed for it.
+    asked, since a key was pressed for it. pictures are those of the last text that was explored.
     """
 
     stage: Stage
@@ -103,6 +110,7 @@ class Board:
     drawn: str = ""
     asked: bool = False
     searches: bool = False
+    pictures: Pictures = ()
 
     @property
     def first(self) -> CriterionResult | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -63,30 +65,49 @@ def _test_folders(stage: Stage) -> tuple[Path, ...]:
     return stage.tests_path, stage.hidden_root / stage.name
 
 
-def exploring(course: Course, post: Post, width: Width, colour: bool) -> Callable[[str], bool]:
-    """Return what runs `grader explore` of a stage in a thread, and posts what it printed.
+def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: bool = False) -> Callable[[str], bool]:
+    """Return what runs `grader explore` of a stage in a thread, and posts what it printed and, if wanted, drew.
 
-    It returns at once; False, and nothing runs, for a stage without a drawing.
+    It returns at once; False, and nothing runs, for a stage without a drawing. One runs at a time, and of those that
+    wait only the last.
     """
+    one, latest = threading.Lock(), [0]
 
     def begin(stage: str) -> bool:
         if not may_draw(course, stage):
             return False
-        columns = width()
-        threading.Thread(target=lambda: post(explored(course.root, stage, columns, colour)), daemon=True).start()
+        columns, number = width(), latest[0] + 1
+        latest[0] = number
+
+        def run() -> None:
+            with one:
+                if latest[0] == number:
+                    post(explored(course.root, stage, columns, colour, pictures))
+
+        threading.Thread(target=run, daemon=True).start()
         return True
 
     return begin
 
 
-def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:
+def explored(root: Path, stage: str, width: int, colour: bool, pictures: bool = False) -> Explored:
     """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing."""
+    if not pictures or find_spec("matplotlib") is None:
+        return _explored(root, stage, width, colour, [])
+    with tempfile.TemporaryDirectory(prefix="grader-drawn-") as folder:
+        found = _explored(root, stage, width, colour, ["--each", folder])
+        files = sorted(Path(folder).glob("*.svg"))
+        drawn = tuple((file.stem.partition("-")[2], file.read_bytes()) for file in files)
+        return replace(found, pictures=drawn)
+
+
+def _explored(root: Path, stage: str, width: int, colour: bool, options: list[str]) -> Explored:
     environment = {**children.environment(), "COLUMNS": str(width)}
     for name in ("FORCE_COLOR", "NO_COLOR"):
         environment.pop(name, None)
     environment["FORCE_COLOR" if colour else "NO_COLOR"] = "1"
     try:
-        command = children.own("grader.__main__", "explore", stage)
+        command = children.own("grader.__main__", "explore", stage, *options)
         done = children.run(command, environment, SECONDS, cwd=root, start_new_session=os.name == "posix")
     except subprocess.TimeoutExpired:
         return Explored(stage, "", f"exploring {stage} took longer than {SECONDS:g} s, and was ended")
@@ -114,9 +135,11 @@ class Session:
         explore: Callable[[str], bool],
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
+        draws: bool = False,
     ) -> None:
         self.workspace = workspace
         self.changed = changed
+        self._draws = draws
         self._checks = checks
         self._saves = saves
         self._explore = explore
@@ -152,8 +175,10 @@ class Session:
             case Failed(ticket, message, hint) if ticket == self.ticket:
                 trouble = message, hint
                 self._becomes(since=None, verdict=None, trouble=trouble, standings=self._standings(), searches=False)
-            case Explored(stage, text, why) if stage == board.stage.id:
-                self._becomes(drawn=text, note=f"{why}." if board.asked and why else board.note)
+            case Explored(stage, text, why, pictures) if stage == board.stage.id:
+                note = f"{why}." if board.asked and why else board.note
+                shown = text if board.asked or board.complete or not self._draws else ""
+                self._becomes(drawn=shown, note=note, pictures=pictures or board.pictures)
 
     def close(self) -> None:
         """Stop watching and grading."""
@@ -243,7 +268,7 @@ class Session:
         self._becomes(standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
-        elif not was_complete:
+        if (self.board.complete and not was_complete) or (self._draws and not verdict.is_untouched):
             self._explore(self.board.stage.id)
 
     def _standings(self) -> tuple[Standing, ...]:
@@ -262,7 +287,11 @@ def _label(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def made(workspace: Workspace, post: Post, width: Width, colour: bool) -> Session:
-    """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn."""
+def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bool = False) -> Session:
+    """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn.
+
+    Where draws is set, pictures are drawn after each check, as SVGs, and not only once a stage has passed.
+    """
     course = workspace.course
-    return Session(workspace, Kept(course.root, post), Saves(post), exploring(course, post, width, colour))
+    explore = exploring(course, post, width, colour, pictures=draws)
+    return Session(workspace, Kept(course.root, post), Saves(post), explore, draws=draws)

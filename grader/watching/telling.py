@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from grader.report.terminal.checklist import Style, detail_lines, fault_lines, no_cause, problem_lines
 from grader.report.terminal.layout import Look, paragraph, place_lines
 from grader.report.terminal.overview import STATES
-from grader.report.terminal.words import count, kind_of_row, lacking_words, reached_words, status_choices, with_uses
+from grader.report.terminal.words import (
+    count,
+    kind_of_row,
+    lacking_words,
+    note_choices,
+    reached_words,
+    status_choices,
+    tests_words,
+    with_uses,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -49,7 +58,9 @@ def reached(board: Board, look: Look, now: float) -> str:
     if board.since is not None:
         seconds = int(now - board.since)
         lasted = f" · {seconds} s" if seconds else ""
-        return f"checking · {count(board.tests, 'test')}{lasted}" + (f" · {board.at}" if seconds and board.at else "")
+        known = "" if board.verdict is None or board.verdict.problem else f"{reached_words(board.verdict)} · "
+        at = f" · {board.at}" if seconds and board.at and not known else ""
+        return f"{known}checking · {count(board.tests, 'test')}{lasted}{at}"
     if board.verdict is None:
         return "not graded"
     if board.verdict.problem is not None:
@@ -73,15 +84,17 @@ def state_words(standing: Standing) -> str:
     return STATES.get(standing.state, f"locked, waits for {', '.join(standing.waits_for)}")
 
 
-def row_line(row: CriterionResult, look: Look, is_seen: bool = False) -> Text:
-    """Return one row of the checklist with its mark, where it has not passed in a few words why, and whether seen."""
+def row_line(row: CriterionResult, look: Look, width: int, is_seen: bool = False) -> Text:
+    """Return one row of the checklist as `check` has it, its tests in a column of that width, and whether seen."""
     from rich.text import Text
 
     mark, style = look.mark(kind_of_row(row))
-    more = "" if row.robust or row.status == "not_started" else look.clean(f"  {status_choices(row)[-1]}")
+    note = "" if row.status == "not_started" else note_choices(row)[-1]
+    more = look.clean(f"  {note}") if note else ""
     quiet = style if style == "dim" else ""
     seen = look.clean("  · seen") if is_seen else ""
-    return Text.assemble((mark, style), " ", (look.clean(row.text), quiet), (more, style), (seen, "dim"))
+    tests = f"{tests_words(row):>{width}}  " if width else ""
+    return Text.assemble((mark, style), " ", (look.clean(tests + row.text), quiet), (more, style), (seen, "dim"))
 
 
 def below(board: Board, look: Look, name: str | None = None) -> list[Text]:

@@ -30,6 +30,7 @@ from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.progress.actions import Workspace
 from grader.report.terminal.layout import Look
+from grader.report.terminal.words import tests_words
 from grader.watching import telling
 from grader.watching.board import Board, Event, Judged
 from grader.watching.keys import ENDS, error_text, opening, started
@@ -74,6 +75,9 @@ ModalScreen { align: center middle; background: $background 60%; }
 .ascii #detail { scrollbar-gutter: auto; }
 .ascii .window, .ascii Input, .ascii Input:focus, .ascii #choices { border: ascii $primary; }
 .ascii Toast { border-left: none; }
+ToastHolder { align-horizontal: left; }
+Toast { max-width: 60; }
+.narrow ToastRack { dock: top; align: right top; }
 .window-title { height: auto; max-height: 3; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }
@@ -157,9 +161,9 @@ class Panels:
         if board.verdict is None or board.verdict.problem is not None:
             lines = [(each.id, Text(self._look.clean(f"  {each.text}"), "dim")) for each in board.stage.criteria]
         else:
-            lines = [
-                (each.id, telling.row_line(each, self._look, each.id in board.seen)) for each in board.verdict.criteria
-            ]
+            rows = board.verdict.criteria
+            width = max(len(tests_words(each)) for each in rows)
+            lines = [(each.id, telling.row_line(each, self._look, width, each.id in board.seen)) for each in rows]
         self._fill("#rows", lines, row or (board.first.id if board.first is not None else None))
 
     def _show_detail(self, row: str | None) -> None:

@@ -12,7 +12,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from http import HTTPStatus
@@ -22,10 +22,11 @@ from urllib.parse import unquote, urlsplit
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
-from grader.progress.actions import Workspace
+from grader.progress.actions import Workspace, start
 from grader.progress.standings import standings
+from grader.progress.steps import plain
 from grader.report.terminal.overview import hint_words
-from grader.web.live import Live, named
+from grader.web.live import Live, named, step_list
 from grader.web.markdown import Place, html_of, pictures, read_page
 from grader.web.report import STATIC, Pages
 from grader.web.road import road
@@ -197,7 +198,7 @@ def _plain_path(target: str) -> str:
 
 
 CONVENTIONS = "stages/README.md"
-ACTIONS = ("open", "check", "hint", "explore")
+ACTIONS = ("open", "check", "hint", "explore", "start")
 NOT_FOUND = refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
 
 
@@ -230,6 +231,8 @@ class App:
         if path in ("road", "road-part"):
             template = "road.html" if path == "road" else "road-part.html"
             return self._filled(template, "road", road=road(self._workspace, datetime.now(UTC)))
+        if first == "drawn" and (drawn := self._live.pictures.get(rest)) is not None:
+            return Answer(body=drawn, kind=KINDS[".svg"])
         if path == "conventions":
             return self._conventions()
         if first == "stages" and (stage := self._stage(rest)) is not None:
@@ -243,13 +246,16 @@ class App:
 
     def _chapter(self, stage: Stage) -> Answer:
         path = f"stages/{stage.name}/README.md"
+        rows = {plain(row.text): row.id for row in stage.criteria}
         place = self._place(path, {f"stages/{stage.name}": f"{self._guard.base}pictures/{stage.id}"})
-        text = html_of(read_page(stage.readme_path, path), place)
+        page_text = read_page(stage.readme_path, path)
+        text = html_of(page_text, replace(place, row=lambda said: rows.get(plain(said))))
         around = self._course.stages
         at = around.index(stage)
         near = (around[at - 1] if at else None, around[at + 1] if at + 1 < len(around) else None)
         text, explores = self._pages.markup(text), may_draw(self._course, stage.id)
-        return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores)
+        steps = step_list(stage, page_text)
+        return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores, steps=steps)
 
     def _conventions(self) -> Answer:
         file = self._course.root / CONVENTIONS
@@ -295,6 +301,11 @@ class App:
     def _done(self, name: str, stage: Stage, row: str) -> str:
         """Do what was asked for, in the thread of the session."""
         session = self._live.session
+        if name == "start":
+            started = start(self._workspace, stage)
+            session.open(stage)
+            skipped = f" Skipped: {', '.join(started.skipped)}." if started.skipped else ""
+            return f"You are at {stage.id} · {stage.title}.{skipped}"
         if session.board.stage.id != stage.id:
             session.open(stage)
             if name in ("open", "check"):

@@ -5,6 +5,7 @@ The session runs in one thread. Requests come from others; they leave what they 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import queue
 import threading
@@ -113,6 +114,23 @@ def step_links(stage: Stage, text: str) -> dict[str, StepLink]:
     }
 
 
+@dataclass(frozen=True)
+class StepItem:
+    """A step in the list of a page: its number, title, heading, and rows."""
+
+    number: int
+    title: str
+    anchor: str
+    rows: tuple[str, ...]
+
+
+def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
+    """Return the steps of a README, as far as they have a heading on the page."""
+    names = step_names(text)
+    steps = (each for each in steps_of(stage, text) if each.number in names)
+    return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
+
+
 class Steps:
     """Finds the steps of one stage after another, and reads a page again once it was saved."""
 
@@ -171,7 +189,10 @@ class Line:
 
 @dataclass(frozen=True)
 class View:
-    """All that the page shows of the board; trouble holds why nothing was graded, and what to do."""
+    """All that the page shows of the board; trouble holds why nothing was graded, and what to do.
+
+    locked holds the ids and texts of the rows of a stage that is locked.
+    """
 
     stage: str
     title: str
@@ -184,6 +205,7 @@ class View:
     opened: tuple[str, ...]
     note: str
     drawn: str
+    locked: tuple[tuple[str, str], ...] = ()
 
 
 def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> View:
@@ -208,7 +230,15 @@ def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) 
         tuple(f"{each} · {stages[each].title}" for each in opened if each in stages),
         board.note,
         board.drawn,
+        _locked(board),
     )
+
+
+def _locked(board: Board) -> tuple[tuple[str, str], ...]:
+    """Return the rows of a stage that is locked, so that nothing is known of them."""
+    state = next((each.state for each in board.standings if each.stage.id == board.stage.id), "")
+    is_shut = state == "locked" and board.verdict is None and board.since is None
+    return tuple((row.id, row.text) for row in board.stage.criteria) if is_shut else ()
 
 
 def _trouble(board: Board) -> tuple[str, str]:
@@ -263,6 +293,7 @@ class Live:
         self.hub = hub
         self._pages = pages
         self._steps = Steps()
+        self.pictures: Mapping[str, bytes] = {}  # that the stage's functions gave, by their digest
         self._verdicts = 0
         self._explored = 0
         self._ended = threading.Event()
@@ -301,7 +332,9 @@ class Live:
         html = self._pages.fill("board.html", view=shown)
         road = self._pages.fill("stages.html", standings=board.standings)
         checking = shown.is_checking
-        found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road}
+        drawn = [[row, hashlib.sha256(data).hexdigest()] for row, data in board.pictures]
+        self.pictures = {name: data for (_, name), (_, data) in zip(drawn, board.pictures, strict=True)}
+        found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road, "drawn": drawn}
         return json.dumps({**found, "verdicts": self._verdicts, "explored": self._explored})
 
     def _step(self) -> None:

@@ -82,12 +82,15 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1[ \t]*$|\Z)", re.MULTILINE | re.DOT
 class Place:
     """Where a page lies in the course, and what a link to a path of the course becomes; None where it leads nowhere.
 
+    row gives the id of the row of the checklist whose text an item has, None where there is none.
+
     path is that of the page below the course's root, as in stages/s01_numbers/README.md.
     """
 
     path: str
     page: Callable[[str], str | None] = lambda path: None
     picture: Callable[[str], str | None] = lambda path: None
+    row: Callable[[str], str | None] = lambda text: None
 
     def target(self, link: str) -> str:
         """Return the path in the course that a link of this page names."""
@@ -113,6 +116,7 @@ def html_of(text: str, place: Place) -> str:
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
     _empty_cells(tokens)
+    _find_rows(tokens, place)
     return str(made.renderer.render(tokens, made.options, {"place": place}))
 
 
@@ -162,6 +166,7 @@ def _reader() -> MarkdownIt:
     rules: Mapping[str, Any] = {
         "fence": _fence, "math": _rendered_math, "image": _image, "link_open": _link, "link_close": _link_close,
         "table_open": _table, "table_close": lambda *_: "</table></div>\n", "text": _words,
+        "row_state": _row_state,
     }  # fmt: skip
     for name, rule in rules.items():
         made.renderer.rules[name] = rule  # type: ignore[attr-defined]
@@ -177,6 +182,17 @@ def _name_headings(tokens: Sequence[Token]) -> None:
     for token, after in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", headings.name(_plain(after)))
+
+
+def _find_rows(tokens: Sequence[Token], place: Place) -> None:
+    """Note at each item to tick which row of the checklist it is, and put what is known of that at its end."""
+    from markdown_it.token import Token
+
+    for token in tokens:
+        task = _TASK.match(token.content) if token.type == "inline" else None
+        if task is not None and token.children and (row := place.row(_plain(token)[task.end() :])) is not None:
+            token.children[0].meta["row"] = row
+            token.children.append(Token("row_state", "", 0, content=row))
 
 
 def _empty_cells(tokens: Sequence[Token]) -> None:
@@ -226,13 +242,22 @@ def _table(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 
 def _words(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return words; a box to tick at the beginning of an item is a sign, since nothing is ticked here."""
+    """Return words; a box to tick at the beginning of an item is the sign of its row, which the page keeps as it is."""
     content = tokens[at].content
     task = _TASK.match(content) if at == 0 else None
     if task is None:
         return escape(content)
-    mark = "○" if task["mark"] == " " else "✓"
-    return f'<span aria-hidden="true">{mark}</span> {escape(content[task.end() :])}'
+    mark, row = "○" if task["mark"] == " " else "✓", tokens[at].meta.get("row")
+    if row is None:
+        return f'<span aria-hidden="true">{mark}</span> {escape(content[task.end() :])}'
+    sign = f'id="item-{escape(row)}" class="kind not_started" data-sign="{escape(row)}" aria-hidden="true"'
+    return f"<span {sign}>○</span> {escape(content[task.end() :])}"
+
+
+def _row_state(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
+    """Return the link to a row, whose words the page keeps as they are."""
+    row = escape(tokens[at].content)
+    return f' <a class="small" href="#row-{row}" data-state="{row}">not checked</a>'
 
 
 def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, Place]) -> str:

@@ -22,7 +22,7 @@ from grader.atomic import write_atomically
 from grader.course.stage import Stage
 from grader.errors import GraderError, UsageError
 from grader.explore.example import example
-from grader.explore.model import Exploration, Plan, plans
+from grader.explore.model import WRONG, Exploration, Plan, plans
 from grader.explore.session import explore
 from grader.progress.actions import Workspace, is_stub
 from grader.progress.workspace import equipped
@@ -87,7 +87,8 @@ def _picture(stage: Stage, found: Exploration) -> Picture | None:
 
     if not found.maps and not found.drawings:
         return None
-    titles = dict.fromkeys(each.title for each in (*found.maps, *found.drawings))
+    shown = (*found.maps, *found.drawings)
+    titles = dict.fromkeys(f"{each.title} ({WRONG})" if found.is_wrong(each) else each.title for each in shown)
     said = f"{stage.id} {stage.title}: {', '.join(titles)}"
     data = painted(found, "svg")
     kind = "svg+xml"
@@ -149,7 +150,7 @@ def _row(row: Row) -> Document:
         "functions": list(row.functions),
         "status": row.status,
         "robust": row.robust,
-        "said": plain_text(row.said) or None,
+        "said": plain_text(row.said or (row.words if row.lacks else "")) or None,
     }
 
 

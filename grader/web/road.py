@@ -10,18 +10,18 @@ from grader.course.stage import Stage
 from grader.progress.actions import Workspace, is_stub, last_checked
 from grader.progress.last_check import RowCheck
 from grader.progress.standings import Standing, standings
-from grader.progress.state import Progress, Work
-from grader.report.terminal.overview import STATES, about_row
-from grader.report.terminal.words import VALUES_RIGHT, WORDS, count
+from grader.progress.state import Progress, State, Work
+from grader.report.terminal.overview import STATES
+from grader.report.terminal.words import kind_of_row, stages_words, status_words
 
-ROW_WORDS = {"passed": "passes", "failed": "does not pass", "not_started": "not started", "blocked": "waits"} | WORDS
+UNKNOWN = {"passed": "passes", "not_started": "not started"}  # of rows whose tests nobody counted
 CHANGED = "The file has changed since the last check. `grader check {}` says what it can do now."
 UNCHECKED = "Begun, and not checked yet. `grader check {}` says what it can do."
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a checklist; kind is that of its mark, and said what more is known of it.
+    """One row of a checklist; kind is that of its mark, and said the mistake that was found in it.
 
     robust says whether it passes with every test of refusals and of the dtype; None where that is unknown.
     """
@@ -37,6 +37,11 @@ class Row:
     tests_total: int = 0
     robust: bool | None = None
 
+    @property
+    def lacks(self) -> bool:
+        """Whether something of it was found to be wrong or missing."""
+        return self.robust is False and self.status not in ("not_started", "blocked")
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -47,7 +52,7 @@ class Stop:
     """
 
     stage: Stage
-    state: str
+    state: State
     words: str
     is_current: bool
     is_begun: bool
@@ -80,8 +85,13 @@ class Road:
 
     @property
     def passed(self) -> int:
-        """How many stages have passed."""
-        return sum(stop.state in ("passed", "changed") for stop in self.stops)
+        """How many stages have passed, as they are now."""
+        return sum(stop.state == "passed" for stop in self.stops)
+
+    @property
+    def reached(self) -> str:
+        """How many stages have passed, in words."""
+        return stages_words([stop.state for stop in self.stops])
 
     @property
     def current(self) -> Stop | None:
@@ -169,15 +179,11 @@ def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[
 
 
 def _alike(stage: Stage, status: str) -> tuple[Row, ...]:
-    return tuple(Row(row.id, row.text, row.functions, status, status, ROW_WORDS[status]) for row in stage.criteria)
+    return tuple(Row(row.id, row.text, row.functions, status, status, UNKNOWN[status]) for row in stage.criteria)
 
 
 def _row(stage: Stage, row: RowCheck) -> Row:
     criterion = stage.criterion(row.id)
-    said = "" if row.robust else about_row(row)
-    words = (
-        f"{row.tests_passed} of {count(row.tests_total, 'test')}" if row.status == "failed" else ROW_WORDS[row.status]
-    )
-    kind = VALUES_RIGHT if row.values_right else row.status
+    told = kind_of_row(row), status_words(row), row.mistake
     tests = row.tests_passed, row.tests_total
-    return Row(row.id, criterion.text, criterion.functions, row.status, kind, words, said, *tests, row.robust)
+    return Row(row.id, criterion.text, criterion.functions, row.status, *told, *tests, row.robust)

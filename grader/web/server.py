@@ -230,7 +230,7 @@ def serve(workspace: Workspace, stage: Stage, port: int, ready: Callable[[str], 
     pages = Pages()
 
     def make(post: Callable[[Event], None]) -> Session:
-        return made(workspace, post, lambda: WIDTH, colour=False)
+        return made(workspace, post, lambda: WIDTH, colour=False, draws=True)
 
     with Server(port) as server:
         live = Live(make, pages, server.hub)

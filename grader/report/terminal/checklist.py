@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from grader.outcome import SEARCH, Gradient, Status
@@ -14,7 +14,9 @@ from grader.report.terminal.words import (
     all_of,
     count,
     kind_of_row,
+    left_words,
     note_choices,
+    passing_words,
     reached_words,
     tests_words,
     waits_words,
@@ -92,7 +94,10 @@ MESSAGE_LINES = 12
 NOTE_LINES = 5
 LINE_LENGTH = 600  # characters of one line of a message
 PUBLIC = "public tests pass"
-QUIET: tuple[Status, ...] = ("passed", "not_started", "blocked")  # rows that do not fail by themselves
+NOT_BEGUN: tuple[Status, ...] = ("not_started", "blocked")
+QUIET: tuple[Status, ...] = ("passed", *NOT_BEGUN)  # rows that do not fail by themselves
+FAILURE_ROWS = 16  # lines of a screen that a failure, the title and what leads on take
+FEW = 2  # rows that pass, up to which each has a line
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
@@ -136,7 +141,8 @@ def checklist_lines(verdict: Verdict, style: Style) -> list[Text]:
 def found_lines(verdict: Verdict, style: Style) -> list[Text]:
     """Return what stands below the checklist: the rows that are told whole, with their causes, and the run."""
     whole = _whole(verdict, style) if verdict.problem is None or style.verbose else []
-    return [*_whole_lines(verdict, whole, style), *fault_lines(verdict, style), *_run_line(verdict, style)]
+    found = [*_whole_lines(verdict, whole, style), *fault_lines(verdict, style), *_run_line(verdict, style)]
+    return [*found, *_next_lines(verdict, whole, style)]
 
 
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All stages") -> list[Text]:
@@ -203,43 +209,41 @@ def _whole_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) -
     rows = _rows(verdict, style)
     lines: list[Text] = []
     causes: dict[str, str] = {}  # the row that each was told in
-    offered = False
     for result in whole:
-        below = detail_lines(result, verdict, style, commands=not offered, causes=causes)
-        if not below:
-            continue
-        offered = True
-        lines += below if len(rows) == 1 else [Text(""), *row(kind_of_row(result), result.text, "", style.look), *below]
+        below = _found_of(result, style, causes)
+        if below:
+            lines += [] if len(rows) == 1 else [Text(""), *row(kind_of_row(result), result.text, "", style.look)]
+            lines += below
     others = [] if verdict.problem is not None else [result for result in rows if result not in whole]
-    return [*lines, *_same_lines(others, causes, style), *_more_lines(others, causes, style)]
+    untold = 0 if style.verbose else sum(len(result.failures) - len(told(result, style)) for result in whole)
+    return [*lines, *_same_lines(others, causes, style), *_more_lines(others, untold, causes, style)]
 
 
 def _row_lines(rows: list[CriterionResult], style: Style) -> list[Text]:
-    """Return rows, each on a line, with runs of those that are not started folded."""
+    """Return rows, each on a line; those that are not begun are counted on the last, once any other is.
+
+    Where the screen is too low for rows and failure, those that pass are counted, too.
+    """
     lines: list[Text] = []
     width = max((len(tests_words(result)) for result in rows), default=0)
-    begun = any(result.status != "not_started" for result in rows)
-    folds = {} if style.verbose or style.only is not None or not begun else _folds(rows)
-    for place, result in enumerate(rows):
-        if place in folds:
-            more = f"{'':{width}}  {folds[place]} more criteria" if width else f"{folds[place]} more criteria"
-            lines += row("not_started", more, "not started", style.look) if folds[place] else []
-            continue
-        lines += _row_line(result, style.look, width)
+    left = [result for result in rows if result.status in NOT_BEGUN]
+    folds = not style.verbose and style.only is None
+    fold_left = folds and len(left) > 1 and len(left) < len(rows)
+    passed = [result for result in rows if result.robust]
+    own = len(rows) - (len(left) - 1 if fold_left else 0)
+    height = style.look.height
+    if folds and height is not None and own > height - FAILURE_ROWS and FEW < len(passed) < len(rows):
+        tests = str(sum(result.tests_total for result in passed))
+        width = max(width, len(tests))
+        lines += row("passed", f"{tests:>{width}}  {passing_words(len(passed))}", "", style.look)
+        rows = [result for result in rows if not result.robust]
+    for result in rows:
+        if not (fold_left and result in left):
+            lines += _row_line(result, style.look, width)
+    if fold_left:
+        text = f"{'':{width}}  {left_words(left)}" if width else left_words(left)
+        lines += row("not_started", text, "", style.look)
     return lines
-
-
-def _folds(rows: list[CriterionResult]) -> dict[int, int]:
-    """Return the places of rows that are not told on lines of their own: with a number, how many, or with 0.
-
-    They are those of a run of rows that are not started, after its first, where there are at least two.
-    """
-    folds: dict[int, int] = {}
-    for status, run in groupby(enumerate(rows), lambda each: each[1].status):
-        _, *rest = [place for place, _ in run]
-        if status == "not_started" and len(rest) > 1:
-            folds |= dict.fromkeys(rest, 0) | {rest[0]: len(rest)}
-    return folds
 
 
 def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
@@ -261,65 +265,88 @@ def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
     return bool(decide) and all(each.diagnosis is not None and each.diagnosis.mistake in causes for each in decide)
 
 
-def _more_lines(others: list[CriterionResult], causes: Mapping[str, str], style: Style) -> list[Text]:
-    """Say how to see what is not told of rows that fail as well or, where none does, that lack robustness."""
+def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style) -> list[Text]:
+    """Say how to see so many tests that are not told, and rows that fail as well, or else those that are not robust."""
     wrong = [result for result in others if result.status not in QUIET]
-    left, pass_not = [each for each in wrong if not _is_explained(each, causes)], ("does not pass", "do not pass")
-    if wrong and not left:
-        return []
-    if not left:
-        left, pass_not = [result for result in others if result.lacks_robustness], ("is not robust", "are not robust")
-    if not left:
-        return []
-    again = style.look.command(style.again)
-    said = f"{count(len(left), 'more row')} {pass_not[len(left) > 1]}"
-    return side_by_side([f"{said}, to see one: {again} --row {left[0].id}", f"all: {again} -v"], style.look, indent=0)
+    left = [result for result in wrong if not _is_explained(result, causes)]
+    frail = [] if wrong else [result for result in others if result.lacks_robustness]
+    counted = [count(untold, "more test")] if untold else []
+    counted += [count(len(left), "more criterion")] if left else []
+    said = [f"{' and '.join(counted)} {'do' if untold + len(left) > 1 else 'does'} not pass"] if counted else []
+    said += [f"{count(len(frail), 'more criterion')} {'are' if len(frail) > 1 else 'is'} not robust"] if frail else []
+    one = next((f", or --row {result.id}" for result in (*left, *frail)), "")
+    return paragraph(f"{', '.join(said)}: -v{one}", style.look, "dim", indent=0) if said else []
 
 
-def detail_lines(
-    result: CriterionResult,
-    verdict: Verdict,
-    style: Style,
-    commands: bool = True,
-    causes: dict[str, str] | None = None,
-) -> list[Text]:
-    """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all.
+def _next_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) -> list[Text]:
+    """Return the one command that leads on from what is told, and how to get the same inputs again."""
+    result = next((each for each in whole if _leads_on(each, verdict, style)), None)
+    if result is None:
+        return []
+    has_fix = any(failure.diagnosis is not None and failure.diagnosis.fix for failure in told(result, style))
+    hint = style.look.command(f"grader hint {verdict.stage} {result.id}")
+    offers = [f"{'fix it' if has_fix and not style.fix else 'more help'}: {hint}"]
+    if any(failure.call for failure in told(result, style)):
+        offers.append(f"same inputs again: --seed {verdict.run.seed}")
+    return side_by_side(offers, style.look, "", indent=0)
+
+
+def _leads_on(result: CriterionResult, verdict: Verdict, style: Style) -> bool:
+    """Say whether a hint can help with a row: it is told what was called, or may not be told."""
+    lacks = not result.robust and result.status not in ("grader_fault", "blocked", "not_started")
+    return lacks and (any(each.call for each in told(result, style)) or verdict.feedback != "full")
+
+
+def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
+    """Return what stands below a row by itself: its failures, and where to go from there; nothing where it says all."""
+    lines = _found_of(result, style, {})
+    left = len(result.failures) - len(told(result, style))
+    if not lines:
+        return []
+    if left:
+        only = "" if " --only " in style.again else f" --row {result.id}"
+        more = f": {style.look.command(style.again)}{only} -v" if style.again else ""
+        lines += side_by_side([f"and {count(left, 'more test')}{more}"], style.look)
+    if commands and _leads_on(result, verdict, style):
+        lines += side_by_side(
+            [f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"], style.look
+        )
+        again = f"same inputs again: {style.look.command(style.again)} --seed {verdict.run.seed}"
+        lines += side_by_side([again], style.look) if any(each.call for each in told(result, style)) else []
+    return lines
+
+
+def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> list[Text]:
+    """Return the failures of a row; nothing where the row says it all.
 
     causes holds the row that each cause was told in so far; those that are told here are added.
     """
-    causes = {} if causes is None else causes
     asked = style.verbose or style.only is not None
     if result.robust or result.status == "not_started" or (result.status == "blocked" and not asked):
         return []
     lines: list[Text] = []
-    for number, failure in enumerate(shown := told(result, style)):
+    shown = told(result, style)
+    for number, failure in enumerate(shown):
         cause = failure.diagnosis
         elsewhere = causes.get(cause.mistake, "") if cause is not None else ""
         lines += _failure_lines(failure, style, shown[0] if number else None, elsewhere)
         if cause is not None and not elsewhere:
             causes[cause.mistake] = result.id
-    left = len(result.failures) - len(shown)
-    if left:
-        row = "" if " --only " in style.again else f" --row {result.id}"
-        more = f": {style.look.command(style.again)}{row} -v" if style.again else ""
-        lines += side_by_side([f"and {count(left, 'more test')}{more}"], style.look)
-    called = any(failure.call for failure in shown)
-    if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
-        hint = style.look.command(f"grader hint {verdict.stage} {result.id}")
-        has_fix = any(failure.diagnosis is not None and failure.diagnosis.fix for failure in shown)
-        offers = [f"read: {style.look.command(f'grader show {verdict.stage} {result.id}')}", f"more help: {hint}"]
-        lines += side_by_side(offers, style.look)
-        further = [f"fix it: {hint} --fix"] if has_fix and not style.fix else []
-        further += [f"same inputs again: {style.look.command(style.again)} --seed {verdict.run.seed}"] if called else []
-        lines += side_by_side(further, style.look) if further else []
+    for message, waiting in _waiting(result, style).items():
+        lines += paragraph(f"{count(waiting, 'test')}: {message}", style.look, "dim")
     return lines
+
+
+def _waiting(result: CriterionResult, style: Style) -> dict[str, int]:
+    """Return how many tests end at a function that is not written, by what is said of it, where all are told."""
+    return Counter(each.message for each in result.failures if each.status in NOT_BEGUN) if style.verbose else {}
 
 
 def told(result: CriterionResult, style: Style) -> list[Failure]:
     """Return the failures to show, the ones that decided the row first; of those with the same cause only the first."""
     failures = sorted(result.failures, key=lambda failure: failure.status != result.status)
     if style.verbose:
-        return failures
+        return [failure for failure in failures if failure.status not in NOT_BEGUN]  # which are counted
     shown: list[Failure] = []
     for failure in failures:
         if not any(_cause(failure) == _cause(other) for other in shown):

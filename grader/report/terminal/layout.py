@@ -97,7 +97,7 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
     "timed_out": ("…", "[~]", "red"),
     "over_limit": ("▲", "[^]", "red"),
     "grader_fault": ("?", "[?]", "magenta"),
-    "changed": ("✓", "ok ", "yellow"),
+    "changed": ("Δ", "[d]", "yellow"),
     "public": ("✓", "ok ", "cyan"),
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
@@ -111,11 +111,15 @@ _GLUE = "\ue000"  # stands for a space that is not broken at: of private use, an
 
 @dataclass(frozen=True)
 class Look:
-    """What the terminal can show: its width in columns, whether only ASCII; and what is typed in place of `grader`."""
+    """What the terminal can show: its width in columns, whether only ASCII; and what is typed in place of `grader`.
+
+    height is in lines, None where nothing scrolls away: in a file, and where the reader scrolls.
+    """
 
     width: int
     ascii: bool = False
     grader: str = "grader"
+    height: int | None = None
 
     def command(self, text: str) -> str:
         """Return a command, or a text that quotes some, as it can be pasted here."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
-from grader.report.terminal.words import all_of, count, lacking_words, reached_of
+from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, row, side_by_side
+from grader.report.terminal.words import (
+    all_of,
+    count,
+    kind_of_row,
+    lacking_words,
+    left_words,
+    note_choices,
+    passing_words,
+    reached_of,
+    stages_words,
+    tests_words,
+)
 from grader.shell import typed
 
 if TYPE_CHECKING:
@@ -114,7 +125,30 @@ def status_lines(
         if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
             status += f" · {_spent(minutes)}"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
+        lines += _criteria(each.stage, each.rows, look) if each.is_current else []
     return lines + _ahead(course, standings, times, step, look)
+
+
+def _criteria(stage: Stage, rows: Sequence[RowCheck], look: Look) -> list[Text]:
+    """Return the rows of a stage below its line: those that do not pass each on one, the others counted."""
+    from rich.text import Text
+
+    robust = [each for each in rows if each.robust]
+    left = [each for each in rows if each.status in ("not_started", "blocked")]
+    if len(left) == len(rows):
+        return []
+    look = replace(look, width=look.width - INDENT)
+    width = max(len(tests_words(each)) for each in rows)
+    lines: list[Text] = []
+    for each in rows:
+        if each not in robust and each not in left:
+            told = f"{tests_words(each):>{width}}  {stage.criterion(each.id).text}"
+            lines += row(kind_of_row(each), told, fitting(told, note_choices(each), look), look)
+    if robust:
+        lines[:0] = row("passed", f"{'':{width}}  {passing_words(len(robust))}", "", look)
+    if left:
+        lines += row("not_started", f"{'':{width}}  {left_words(left)}", "", look)
+    return [Text(" " * INDENT) + line for line in lines]
 
 
 def _reached(standing: Standing) -> str:
@@ -270,6 +304,5 @@ def finding_lines(finding: Finding, look: Look) -> list[Text]:
 
 
 def _title(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
-    done = sum(each.state in ("passed", "changed") for each in standings)
-    count = f"{done} of {len(standings)} stages passed"
-    return heading(course.settings.title, count, look.bar(done, len(standings)), look)
+    states = [each.state for each in standings]
+    return heading(course.settings.title, stages_words(states), look.bar(states.count("passed"), len(states)), look)

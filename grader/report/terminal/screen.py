@@ -76,7 +76,8 @@ def console(error: bool = False) -> Console:
 def look(error: bool = False) -> Look:
     """Return what stdout, or stderr, can show."""
     stream = sys.stderr if error else sys.stdout
-    return Look(console(error).width, is_ascii(stream.encoding, os.environ), here())
+    size = console(error).size
+    return Look(size.width, is_ascii(stream.encoding, os.environ), here(), size.height if stream.isatty() else None)
 
 
 def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""In a few words how a row did, and how many rows of a checklist pass: what every format says alike."""
+"""In a few words how a row did, and how many rows and stages pass: what every screen and format says alike."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grader.criterion import KindCount
     from grader.outcome import Kind
+    from grader.progress.last_check import RowCheck
+    from grader.progress.state import State
     from grader.submission.snapshot import Use
     from grader.verdict import CriterionResult, Verdict
+
+    Found = CriterionResult | RowCheck  # a row as a check finds it, and as it is kept
 
 SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"
@@ -28,22 +32,22 @@ LACKING: dict[Kind, str] = {
 }
 
 
-def status_words(result: CriterionResult) -> str:
+def status_words(result: Found) -> str:
     """Return in a few words how a row did."""
     return status_choices(result)[0]
 
 
-def status_choices(result: CriterionResult) -> tuple[str, ...]:
+def status_choices(result: Found) -> tuple[str, ...]:
     """Return the words for how a row did, and shorter ones where a line has no room for them."""
     total = count(result.tests_total, "test")
     match result.status:
         case "passed" if result.robust:
             return (total,)
         case "passed":
-            missing = lacking_words(result.counts.lacking)
+            missing = lacking_words(result.kinds)
             return f"{result.tests_passed} of {total} · {missing}", missing, "not robust"
-        case "failed" if result.counts.values_pass:
-            missing = lacking_words(result.counts.lacking)
+        case "failed" if result.values_pass:
+            missing = lacking_words(result.kinds)
             return f"values right · {missing}", missing, "values right"
         case "failed":
             return (f"{result.tests_passed} of {total}",)
@@ -56,7 +60,7 @@ def status_choices(result: CriterionResult) -> tuple[str, ...]:
             return (WORDS[result.status],)
 
 
-def tests_words(result: CriterionResult) -> str:
+def tests_words(result: Found) -> str:
     """Return how many tests a row has or, where some do not pass, how many of how many do; nothing where it waits."""
     if result.status in ("not_started", "blocked"):
         return ""
@@ -64,12 +68,32 @@ def tests_words(result: CriterionResult) -> str:
     return str(total) if passed == total else f"{passed}/{total}"
 
 
-def note_choices(result: CriterionResult) -> tuple[str, ...]:
+def note_choices(result: Found) -> tuple[str, ...]:
     """Return what a row's line says beside the number of its tests, and shorter words; nothing where that says all."""
-    if result.robust or (result.status == "failed" and not result.counts.values_pass):
+    if result.robust or (result.status == "failed" and not result.values_pass):
         return ("",)
     choices = status_choices(result)
     return choices[1:2] if result.status == "passed" else choices[:2]
+
+
+def passing_words(number: int) -> str:
+    """Return how many rows pass."""
+    return f"{count(number, 'criterion')} {'passes' if number == 1 else 'pass'}"
+
+
+def left_words(rows: Sequence[Found]) -> str:
+    """Return how many rows are not started, and how many wait for what."""
+    waits: dict[str, int] = {}
+    for each in rows:
+        if each.status == "blocked":
+            name = each.waits_for[0] if each.waits_for else "another"
+            waits[name] = waits.get(name, 0) + 1
+    fresh = sum(each.status == "not_started" for each in rows)
+    said = [f"{count(fresh, 'criterion')} not started"] if fresh else []
+    for name, number in waits.items():
+        noun = "" if said else f"{'criterion' if number == 1 else 'criteria'} "
+        said.append(f"{number} {noun}{'waits' if number == 1 else 'wait'} for {name}")
+    return " · ".join(said)
 
 
 def all_of(names: Sequence[str]) -> str:
@@ -83,16 +107,16 @@ def all_of(names: Sequence[str]) -> str:
 
 
 def lacking_words(lacking: Iterable[KindCount]) -> str:
-    """Return what is wrong where some tests of these kinds fail.
+    """Return what is wrong where some tests of these kinds fail; nothing of a kind of which all pass.
 
     >>> from grader.criterion import KindCount
     >>> lacking_words([KindCount("refusals", 2, 3), KindCount("dtype", 0, 1)])
     '1 of 3 refusals missing · 1 of 1 dtypes wrong'
     """
-    return " · ".join(LACKING[each.kind].format(each.missing, each.total) for each in lacking)
+    return " · ".join(LACKING[each.kind].format(each.missing, each.total) for each in lacking if each.missing)
 
 
-def kind_of_row(result: CriterionResult) -> str:
+def kind_of_row(result: Found) -> str:
     """Return the kind of row, by which its mark is found."""
     return VALUES_RIGHT if result.values_right else result.status
 
@@ -116,6 +140,18 @@ def reached_of(passed: int, total: int, robust: int | None) -> str:
     return f"{passed} of {count(total, 'criterion')}{more}"
 
 
+def stages_words(states: Sequence[State]) -> str:
+    """Return how many stages have passed as they are now, and how many have changed since.
+
+    >>> stages_words(["passed", "changed", "open"])
+    '1 of 3 stages passed · 1 changed since'
+    """
+    changed = states.count("changed")
+    return f"{states.count('passed')} of {count(len(states), 'stage')} passed" + (
+        f" · {changed} changed since" if changed else ""
+    )
+
+
 def waits_words(verdict: Verdict) -> str:
     """Return which earlier stages a module waits for before it can be graded."""
     return f"waits for {all_of(verdict.waits_for)}"
@@ -123,7 +159,7 @@ def waits_words(verdict: Verdict) -> str:
 
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
-    plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
+    plural = f"{noun[:-2]}a" if noun.endswith("criterion") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 

@@ -84,7 +84,7 @@ def test_the_command_works_anywhere_records_nothing_and_ends_with_0(
     assert (left.value.code or 0) == 0
     assert "8 of 18 criteria · 7 robust" in shown.out
     assert "demo/attention.py:" in shown.out
-    assert "same inputs again: grader demo --seed 3\n" in shown.out
+    assert "same inputs again: --seed 3\n" in shown.out
     assert "half-finished module that comes with the course" in shown.err
     assert "Next: `grader start s01`, the first stage." in " ".join(shown.err.split())
     assert list(tmp_path.iterdir()) == []

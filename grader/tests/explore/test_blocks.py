@@ -34,7 +34,7 @@ def test_a_block_is_followed_from_norm_to_output_beside_a_post_norm_block(walk: 
     assert spreads["norm1"].text == spreads["post"].text == "std of each word 1.000 1.000 1.000 1.000"
     assert max(spreads["output"].values) > 1.1
     assert [each.title for each in found.maps] == [
-        "Head 1, plain", "Head 1, causal", "Head 2, plain", "Head 2, causal",
+        "Head 0, plain", "Head 0, causal", "Head 1, plain", "Head 1, causal",
     ]  # fmt: skip
     causal = np.array(found.maps[1].weights)
     np.testing.assert_allclose(causal.sum(axis=1), 1)

@@ -29,7 +29,7 @@ def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
         ("import os; os._exit(7)", "crashed", "it ended with exit code 7"),
         ("import os; os.abort()", "crashed", "ended by signal 6"),
         ("return np.zeros((1 << 40,))", "over_limit", "takes 8388608 MB, more than the 1024 MB"),
-        ("return _right(*args) * 0.5", "warning", "each row of weights should sum to 1, row 1 sums to 0.500"),
+        ("return _right(*args) * 0.5", "warning", "each row of weights should sum to 1, row 0 sums to 0.500"),
         ("return _right(*args) + np.array([2, -2, 0, 0])", "warning", "weights should lie between 0 and 1"),
         ("args[0][0] = 0; return _right(*args)", "warning", "changed an argument in place"),
     ],

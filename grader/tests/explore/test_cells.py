@@ -7,6 +7,7 @@ import pytest
 from rich.color import Color, ColorSystem
 
 from grader.explore.cells import (
+    SIGNED,
     Palette,
     View,
     cell_text,
@@ -105,22 +106,22 @@ def test_no_line_is_wider_than_the_terminal(count: int, width: int, palette: Pal
         (6, 80, "w2    0.07 ▒▒0.18 ██0.49"),
         (12, 80, "w2  ░0.06 █0.18 █0.48 █0.18 ░0.06  0.02"),
         (12, 60, "w2  ░ 6 █18 █48 █18 ░ 6   2   1  <1"),
-        (20, 80, "w2  ▒ 6█18█48█18▒ 6  2  1 <1"),
-        (32, 80, "w2  ██████████░░"),
+        (20, 80, "2 w2  ▒ 6█18█48█18▒ 6  2  1 <1"),
+        (32, 80, "2 w2  ██████████░░"),
     ],
 )
 def test_longer_sentences_get_narrower_cells(count: int, width: int, row: str) -> None:
     words = tuple(f"w{place}" for place in range(count))
     lines = plain(map_lines((attention(count),), words, View(Look(width), None)))
     assert lines[4].strip().startswith(row)
-    assert [line.split()[0] for line in lines[2:-1]] == list(words)
+    assert [next(each for each in line.split() if each[0] == "w") for line in lines[2:-1]] == list(words)
 
 
-def test_words_of_narrow_cells_are_abbreviated() -> None:
+def test_words_of_narrow_cells_are_numbered_and_long_ones_abbreviated_beside_their_row() -> None:
     words = ("attention", "extraordinarily", *("word",) * 10)
     lines = plain(map_lines((attention(12),), words, View(Look(80), None)))
-    assert lines[1].split()[:3] == ["att", "ext", "wor"]
-    assert [line.split()[0] for line in lines[2:4]] == ["attention", "extraordi…"]
+    assert lines[1].split()[:3] == ["0", "1", "2"]
+    assert [line.split()[:2] for line in lines[2:4]] == [["0", "attent…"], ["1", "extrao…"]]
 
 
 def test_many_words_in_a_narrow_terminal_are_refused_in_one_line() -> None:
@@ -191,3 +192,18 @@ def test_cutting_counts_columns() -> None:
     assert fitted("日本語日本語", 6, Look(80)) == "日本 …"
     assert fitted("attention", 6, Look(80, ascii=True)) == "atten."
     assert fitted("日", 3, Look(80)) == "日 "
+
+
+def test_words_that_do_not_fit_above_their_columns_are_numbered() -> None:
+    words = tuple(f"{name}ish" for name in "abcdefghijklmnopqrst")
+    lines = plain(map_lines(both(20), words, View(Look(80), None)))
+    assert lines[1].split() == [str(place) for place in range(20)]
+    assert lines[2].split()[:2] == ["0", "aish"] and lines[21].split()[:2] == ["19", "tish"]
+    crossed = plain(map_lines(tuple(attention(20) for _ in range(2)), words, View(Look(80), None), words[::-1]))
+    assert crossed[0].strip().startswith("Keys: 0 tish, 1 sish,")
+
+
+def test_signs_of_both_ends_are_of_equal_strength() -> None:
+    for low, less, middle, more, high in map(list, SIGNED.values()):
+        assert middle == " " and len({low, less, more, high}) == 4
+        assert low.isalpha() == high.isalpha() and (low, less) != (high, more)

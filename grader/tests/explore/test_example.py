@@ -74,7 +74,7 @@ def test_embeddings_and_words_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_rows_without_words_are_numbered(tmp_path: Path) -> None:
-    assert example(None, save(tmp_path, embeddings=np.ones((3, 2))), None).words == ("1", "2", "3")
+    assert example(None, save(tmp_path, embeddings=np.ones((3, 2))), None).words == ("0", "1", "2")
 
 
 def test_queries_keys_and_values_come_from_a_file(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_keys_may_be_other_words_than_the_queries(tmp_path: Path) -> None:
     found = example("a b c", save(tmp_path, Q=Q, K=K, V=K, key_words=list("vwxyz")), None)
     assert (found.words, found.keys, found.is_self) == (("a", "b", "c"), tuple("vwxyz"), False)
     found = example(None, save(tmp_path, Q=Q, K=K, V=K), None)
-    assert (found.words, found.key_words) == (("1", "2", "3"), ("1", "2", "3", "4", "5"))
+    assert (found.words, found.key_words) == (("0", "1", "2"), ("0", "1", "2", "3", "4"))
     with pytest.raises(UsageError, match="needs embeddings"):
         embeddings(found)
     found = example(None, save(tmp_path, Q=Q, K=Q, V=Q), None)

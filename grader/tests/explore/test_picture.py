@@ -27,7 +27,7 @@ def maps(count: int, heads: int = 2) -> tuple[WeightMap, ...]:
     weights = np.tril(np.ones((count, count)))
     weights /= weights.sum(axis=1, keepdims=True)
     whole = (weight_map("Plain", False, None, weights[::-1]), weight_map("Causal", True, None, weights))
-    return (*whole, *(weight_map(f"Head {head}", False, head, weights) for head in range(1, heads + 1)))
+    return (*whole, *(weight_map(f"Head {head}", False, head, weights) for head in range(heads)))
 
 
 def exploration(words: str | None = None, heads: int = 2) -> Exploration:
@@ -58,7 +58,7 @@ def test_an_svg_holds_words_weights_and_titles_as_text(tmp_path: Path) -> None:
     found = texts(file.read_bytes())
     for word in ("The", "cat", "sat", "down"):
         assert found.count(word) == 2 * 4  # on both axes of four maps
-    for text in ("Plain", "Causal", "Head 1", "Head 2", "weight", "Weights · s15 Attention"):
+    for text in ("Plain", "Causal", "Head 0", "Head 1", "weight", "Weights · s15 Attention"):
         assert found.count(text) == 1
     assert (found.count("query"), found.count("key")) == (4, 4)
     assert {"1.00", "0.50", "0.33", "0.25", "0"} <= set(found)

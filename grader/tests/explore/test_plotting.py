@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from grader.explore.model import Chart, Curves, Series, chart_limits, is_counted, ticks
 from grader.explore.plotting import LABEL, Raster, levelled, line_places, scaled, short
 
 
@@ -47,3 +48,22 @@ def test_what_is_written_over_something_is_not_written() -> None:
     assert not raster.write((4, 0), "abc")
     assert raster.write((3, 0), "abc")
     assert raster.lines()[0].plain == "  xabc"
+
+
+@pytest.mark.parametrize("limits", [(-0.24, 6.3), (0.0, 3.1), (-1e-7, 2e-7), (99.0, 1234.0), (-3.0, 2.0)])
+def test_an_axis_is_marked_at_round_values_within_it(limits: tuple[float, float]) -> None:
+    for log in (False, True):
+        found = ticks(limits, log)
+        assert len(found) >= 2 and limits[0] <= found[0] and found[-1] <= limits[1] + 1e-12
+    assert all(float(f"{value:.2g}") == pytest.approx(value) for value in ticks(limits))
+
+
+def test_between_whole_numbers_nothing_is_marked() -> None:
+    assert is_counted([(0.0, 1.0, 2.0)]) and not is_counted([(0.0, 0.5)])
+    assert ticks((-0.1, 2.1), whole=True) == (0.0, 1.0, 2.0)
+    assert ticks((0.0, 0.7), whole=True) == (0.0, 0.7)  # there are not two of them
+
+
+def test_what_cannot_be_negative_is_shown_from_0() -> None:
+    chart = Chart("", (Series("cross-entropy", (0.0, 1.0, 2.0), (6.0, 1.0, 0.001)),))
+    assert chart_limits(chart, Curves("", "", "", "", "", (chart,)))[1][0] == 0.0

@@ -15,7 +15,7 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-PROJECTED = ["head-1-projected", "head-2-projected"]
+PROJECTED = ["head-0-projected", "head-1-projected"]
 
 
 def statuses(found: Exploration) -> dict[str, str]:
@@ -57,11 +57,11 @@ def test_the_maps_are_plain_causal_and_one_a_head(walk: Explore) -> None:
     later = np.triu(np.ones((4, 4), dtype=bool), 1)
     heads = [softmax(E[:, part] @ E[:, part].T / np.sqrt(3)) for part in (slice(0, 3), slice(3, 6))]
     found = {each.id: each for each in walk(REFERENCE).maps}
-    assert list(found) == ["plain", "causal", "head-1", "head-2", *PROJECTED]
+    assert list(found) == ["plain", "causal", "head-0", "head-1", *PROJECTED]
     expected = [softmax(scores), softmax(np.where(later, -np.inf, scores)), *heads]
     for each, weights in zip(found.values(), expected, strict=False):
         np.testing.assert_allclose(each.weights, weights, atol=1e-12)
-    assert [each.head for each in found.values()] == [None, None, 1, 2, 1, 2]
+    assert [each.head for each in found.values()] == [None, None, 0, 1, 0, 1]
     assert [each.causal for each in found.values()] == [False, True, *[False] * 4]
 
 
@@ -71,8 +71,8 @@ def test_a_sentence_of_ones_own_has_notices_of_its_own(walk: Explore) -> None:
     notices = {step.id: step.notice or "" for step in found.steps}
     assert "more than any other two words" in notices["raw-scores"]
     assert "3 of 9 scores go." in notices["masked-scores"]
-    assert "features 4 to 6" not in notices["raw-scores"]
-    heads = [f"head-{head}" for head in (1, 2, 3)]
+    assert "features 3 to 5" not in notices["raw-scores"]
+    heads = [f"head-{head}" for head in (0, 1, 2)]
     assert [each.id for each in found.maps] == ["plain", "causal", *heads, *(f"{head}-projected" for head in heads)]
 
 
@@ -112,8 +112,8 @@ def test_a_function_that_is_missing_comes_next_and_what_needs_it_waits(walk: Exp
 @pytest.mark.parametrize(
     ("missing", "maps"),
     [
-        ("create_causal_mask", ["plain", "head-1", "head-2", *PROJECTED]),
-        ("apply_attention_mask", ["plain", "head-1", "head-2", *PROJECTED]),
+        ("create_causal_mask", ["plain", "head-0", "head-1", *PROJECTED]),
+        ("apply_attention_mask", ["plain", "head-0", "head-1", *PROJECTED]),
         ("split_heads", ["plain", "causal"]),
         ("scaled_dot_product_attention", ["plain", "causal"]),
         ("attention_weights", []),
@@ -135,8 +135,31 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 """
     found = walk(without("compute_attention_scores", "attention_weights") + alone)
     assert statuses(found)["output"] == "passed"
-    assert [each.id for each in found.maps] == ["plain", "causal", "head-1", "head-2", *PROJECTED]
+    assert [each.id for each in found.maps] == ["plain", "causal", "head-0", "head-1", *PROJECTED]
     assert found.next_function == "compute_attention_scores"
 
 
 # Modules that answer wrongly, or not at all.
+
+
+SWAPPED = """
+def split_heads(x, num_heads):
+    batch, seq, d_model = x.shape
+    return x.reshape(batch, num_heads, seq, d_model // num_heads)
+"""
+
+
+def test_pictures_of_a_wrong_step_are_marked_and_those_of_one_that_waits_left_out(walk: Explore) -> None:
+    right = walk(REFERENCE)
+    steps = {each.picture: each.step for each in right.origins}
+    assert not any(each.wrong for each in right.origins)
+    assert (steps["plain"], steps["head-0"], steps["mask"]) == ("weights", "heads", "masked-scores")
+    assert steps["scores"] == "scaled-scores"  # which shows the raw ones, too
+    found = walk(REFERENCE + SWAPPED)
+    marked = {each.id for each in (*found.maps, *found.drawings) if found.is_wrong(each)}
+    assert marked == {"head-0", "head-1", *PROJECTED}  # the projections are split, too
+    waiting = walk(without("merge_heads") + SWAPPED)
+    assert [each.id for each in waiting.maps] == ["plain", "causal", "head-0", "head-1"]
+    assert [each.id for each in walk(without("merge_heads")).maps] == [each.id for each in right.maps]
+    alone = found.of_step(found.steps[5])
+    assert [each.id for each in alone.maps] == ["head-0", "head-1"] and not alone.fine

@@ -95,7 +95,7 @@ def test_curves_are_told_apart_by_marks_without_colour() -> None:
     assert "o squares" in text
     assert "+ line" in text
     assert text.count("o") > 20
-    assert text.count("+") > 20
+    assert text.count("+") > 15
 
 
 def test_curves_are_braille_with_marks_where_there_is_colour() -> None:
@@ -103,13 +103,13 @@ def test_curves_are_braille_with_marks_where_there_is_colour() -> None:
     text = "\n".join(plain(lines))
     assert any("\u2801" <= character <= "\u28ff" for character in text)
     assert {"●", "○"} <= set(text)
-    assert {"#3b8ed0", "#d55e00"} <= styles(lines)
+    assert {"#0072b2", "#d55e00"} <= styles(lines)
 
 
 def test_the_ends_of_the_axes_are_told() -> None:
     text = plain(drawing_lines(LOGS, NONE))
     assert "Across: x (logarithmic). Up: y (logarithmic)." in text[3]
-    assert text[-1].split() == ["0.1", "x", "4"]
+    assert text[-1].split() == ["0.1", "0.2", "0.5", "x", "1", "2"]
 
 
 def test_two_panels_stand_side_by_side_at_80_columns_and_below_each_other_at_60() -> None:
@@ -127,11 +127,11 @@ def test_regions_points_labels_and_paths_are_there_without_colour() -> None:
 
 def test_small_images_have_numbers_and_large_ones_two_rows_in_a_line() -> None:
     lines = plain(drawing_lines(IMAGES, NONE))
-    assert any("-1.00  0.00 █1.00" in line for line in lines), lines
+    assert any("-1.00  0.00 ▲1.00" in line for line in lines), lines
     counted = Images("table", "Table", "See.", "x", "y", (Image("counts", ((39.0, 1.0), (0.0, 40.0))),), 0.0, 40.0)
     assert any("█  39     1" in line for line in plain(drawing_lines(counted, NONE)))
-    assert sum("▒" in line or "█" in line for line in lines) >= 8
-    assert "Cells: = and - below 0, ▒ and █ above, from -1 to 1." in " ".join(" ".join(lines).split())
+    assert sum(bool({*"▼▽△▲"} & {*line}) for line in lines) >= 8
+    assert "Cells: ▼ and ▽ below 0, △ and ▲ above, from -1 to 1." in " ".join(" ".join(lines).split())
     assert "▀" in "\n".join(plain(drawing_lines(IMAGES, COLOUR)))
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from illustrations import attention, models, networks, scale
+from illustrations import attention, learning, models, networks, scale
 from illustrations.album import FOLDER, PICTURES
 from illustrations.plots import written
 from illustrations.references import course, reference
@@ -46,7 +46,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def test_each_picture_has_a_test_of_its_claim() -> None:
     wanted = {f"test_{stage}_{name.replace('-', '_')}" for stage, names in PICTURES.items() for name in names}
-    assert wanted - set(globals()) <= {"test_s05_descent"}
+    assert wanted - set(globals()) == set()
 
 
 def test_s15_lookup() -> None:
@@ -686,3 +686,12 @@ def test_s20_rollout() -> None:
     assert scale.LOOKS[0][0, 2] == 0 and whole[0, 2] == pytest.approx(0.15)
     shares = [f"{share / whole[0, 1:].sum():.2f}" for share in whole[0, 1:]]
     shows("s20", "rollout", "but has 0.15 of it: by way of block 2.", *shares)
+
+
+def test_s05_descent() -> None:
+    (_, _, plain), (_, _, momentum), (_, _, adam) = learning.descents()
+    ends = [learning.height(path[-1]) for path in (plain, momentum, adam)]
+    assert ends[0] > 50 * max(ends[1:])
+    assert (np.sign(plain[:-1, 1]) == -np.sign(plain[1:, 1])).all()  # over the valley with each step
+    assert (momentum[:, 0] > 0).any() and (plain[:, 0] < -2).all()  # momentum swings past, descent has barely moved
+    assert np.sum(np.diff(np.sign(adam[:, 1])) != 0) < np.sum(np.diff(np.sign(momentum[:, 1])) != 0)  # Adam curves

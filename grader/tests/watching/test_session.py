@@ -17,9 +17,9 @@ from grader.progress.workspace import open_workspace
 from grader.submission.parsing import Problem
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.support.patience import SLACK
-from grader.tests.watching.fakes import Watched, verdict
+from grader.tests.watching.fakes import Checks, Saves, Watched, verdict
 from grader.watching.board import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.session import RUNNING, explored, exploring, files_beside
+from grader.watching.session import RUNNING, Session, explored, exploring, files_beside
 from grader.watching.session import kind_of_file as kind
 
 
@@ -266,6 +266,37 @@ def test_what_the_command_prints_arrives_as_an_event(place: Place, monkeypatch: 
     assert found.get(timeout=SLACK) == Explored("s01", "a curve ∿\n")
     assert (ran["command"][-2:], ran["cwd"], ran["env"]["COLUMNS"]) == (["explore", "s01"], place.root, "50")
     assert "NO_COLOR" not in ran["env"] and ran["env"]["FORCE_COLOR"] == "1" and "NO_COLOR" in os.environ
+
+
+def test_where_pictures_are_wanted_each_step_is_drawn_and_told_with_its_row(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        folder = Path(command[-1])
+        for name, text in (("02-split-heads.svg", b"<b/>"), ("01-scores.svg", b"<a/>")):
+            (folder / name).write_bytes(text)
+        assert command[-2] == "--each"
+        return subprocess.CompletedProcess(command, 0, b"steps\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = explored(place.root, "s01", 80, colour=False, pictures=True)
+    assert found == Explored("s01", "steps\n", "", (("scores", b"<a/>"), ("split-heads", b"<b/>")))
+
+
+def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watched) -> None:
+    drawn: list[str] = []
+
+    def explore(stage: str) -> bool:
+        drawn.append(stage)
+        return True
+
+    session = Session(watched.session.workspace, Checks(), Saves(), explore, draws=True)
+    session.open(watched.first)
+    session.take(Judged(session.ticket, verdict(watched.first, "not_started", "blocked")))
+    assert drawn == []  # there is nothing yet
+    session.take(Judged(session.ticket, verdict(watched.first, "failed", "blocked")))
+    session.take(Explored("s01", "text", "", (("double", b"<a/>"),)))
+    assert (drawn, session.board.drawn, session.board.pictures) == (["s01"], "", (("double", b"<a/>"),))
 
 
 @pytest.mark.parametrize("error", [OSError("no process"), subprocess.TimeoutExpired("explore", 120)])

@@ -64,9 +64,10 @@ def test_the_first_row_that_does_not_pass_is_told_whole_or_the_one_that_is_chose
     assert "grader hint" not in told  # there is a key for that
     assert "quadruple" in text(telling.below(board, LOOK, "quadruple"))
     assert board.place() == ("stages/s01_numbers/numbers_.py", 6)
-    assert telling.row_line(board.verdict.criteria[0], LOOK).plain == "✗ double is right  0 of 2 tests"  # type: ignore[union-attr]
-    seen = telling.row_line(board.verdict.criteria[0], LOOK, is_seen=True)  # type: ignore[union-attr]
-    assert seen.plain == "✗ double is right  0 of 2 tests  · seen"
+    assert board.verdict is not None
+    assert telling.row_line(board.verdict.criteria[0], LOOK, 4).plain == "✗  0/2  double is right"
+    seen = telling.row_line(board.verdict.criteria[0], LOOK, 3, is_seen=True)
+    assert seen.plain == "✗ 0/2  double is right  · seen"
 
 
 def test_a_row_that_is_not_started_says_what_to_write(board: Board) -> None:
@@ -108,7 +109,7 @@ def test_a_stage_that_is_complete_says_how_robust_it_is(board: Board) -> None:
     told = " ".join(text(telling.below(board, LOOK)).split())
     assert "2 of 2 criteria · 1 robust. First: double is right: 2 of 3 refusals missing." in told
     assert "✗" not in told and board.complete and board.first is None
-    assert telling.row_line(bare, LOOK).plain.startswith("✓ double is right")
+    assert telling.row_line(bare, LOOK, 3).plain == "✓ 3/5  double is right  2 of 3 refusals missing"
     chosen = text(telling.below(board, LOOK, "double"))
     assert "✓ double is right" in chosen and "3 of 5 tests · 2 of 3 refusals missing" in chosen
     assert "This is the square." in chosen  # its cause, as that of anything else

@@ -34,7 +34,7 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
             lambda: screen.text("#title").endswith("0 of 2 criteria") and "s01 · Numbers" in screen.text("#title")
         )
         await screen.until(lambda: screen.options("#stages") == ["→ s01 Numbers", "· s02 Sums"])
-        await screen.until(lambda: screen.options("#rows")[0] == "✗ double is right  0 of 2 tests")
+        await screen.until(lambda: screen.options("#rows")[0] == "✗ 0/2  double is right")
         await screen.until(lambda: "This is the square." in screen.text("#told"))
         await screen.until(lambda: not screen.app.has_class("narrow") and screen.app.query_one("#stages").display)
         await screen.press("down")
@@ -48,6 +48,19 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
 
     screen = play(place.root, story)
     assert screen.watched.explored == ["s01"] and screen.watched.checks.closed
+
+
+@pytest.mark.parametrize("size", [(140, 30), (80, 24)])
+def test_a_message_that_passes_does_not_cover_what_is_wrong(place: Place, size: tuple[int, int]) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: "This is the square." in screen.text("#told"))
+        screen.app.notify("Run on the example.")
+        await screen.until(lambda: bool(screen.app.screen_stack[0].query("Toast")))
+        toast, told = screen.app.screen_stack[0].query_one("Toast"), screen.app.query_one("#detail")
+        await screen.until(lambda: toast.region.height > 0 and not toast.region.overlaps(told.region))
+
+    play(place.root, story, size)
 
 
 def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) -> None:

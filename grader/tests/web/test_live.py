@@ -23,6 +23,7 @@ from grader.tests.web.asking import Served, frames
 from grader.verdict import Failure
 from grader.watching.board import Board, Decided, Explored, Failed, Judged, Saved
 from grader.web import live
+from grader.web.app import NOT_FOUND, Answer
 from grader.web.live import COMPLETE, MOST, PUBLIC, Hub, StepLink, Steps, View, named, step_links, view
 from grader.web.markdown import Place as Page
 from grader.web.markdown import html_of
@@ -285,6 +286,34 @@ def test_a_save_begins_a_check(served: Served) -> None:
         served.post(Saved(served.workspace.course.stages[0].module_path))
         assert frames(listener, lambda frame: frame["checking"])
     assert served.checks.asked == [("s01", None), ("s01", "double")]
+
+
+def test_pictures_are_told_by_their_rows_and_kept_by_their_digest(served: Served) -> None:
+    with served.hub.listener() as listener:
+        served.post(Explored("s01", "", "", (("double", b"<svg/>"),)))
+        ((row, name),) = frames(listener, lambda frame: bool(frame["drawn"]))["drawn"]
+    assert row == "double" and served.live.pictures == {name: b"<svg/>"}
+    answer = served.app.answer("GET", f"drawn/{name}")
+    assert isinstance(answer, Answer) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    assert served.app.answer("GET", "drawn/other") == NOT_FOUND
+
+
+def test_a_locked_stage_shows_its_rows_and_can_be_skipped_to(served: Served) -> None:
+    second = served.workspace.course.stages[1]
+
+    def open_second() -> str:
+        served.live.session.open(second)
+        return ""
+
+    served.live.ask(open_second)
+    served.post(Failed(served.live.session.ticket, "s02 is locked", None))
+    with served.hub.listener() as listener:
+        html = frames(listener, lambda frame: "locked" in frame["html"])["html"]
+    assert 'data-do="start"' in html and all(f'id="row-{row.id}" class="locked"' in html for row in second.criteria)
+    answer = served.app.answer("POST", "do/start", b'{"stage": "s02"}')
+    assert isinstance(answer, Answer) and "You are at s02" in answer.body.decode()
+    assert served.workspace.store.read().skipped == {"s01"} or "s01" in served.workspace.store.read().skipped
 
 
 def test_what_a_learners_code_prints_is_text(served: Served) -> None:

@@ -164,3 +164,13 @@ def test_every_page_of_the_course_becomes_html_whose_elements_close() -> None:
     for page in pages:
         read = Reader(html_of(page.read_text(encoding="utf-8"), place()))
         assert read.open == [] and read.tags["h1"] == 1, page
+
+
+def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
+    rows = {"f doubles, x - 1": "double"}
+    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", Place("a.md", row=rows.get))
+    assert shown.index('id="item-double"') < shown.index("<code>f</code> doubles") < shown.index('href="#row-double"')
+    shown = html_of("- [ ] f doubles\n- [ ] no row\n", Place("a.md", row={"f doubles": "double"}.get))
+    assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
+    assert 'href="#row-double" data-state="double">not checked</a>' in shown
+    assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown

@@ -78,8 +78,8 @@ def test_a_pass_says_how_robust_it_is_as_recorded_or_as_the_last_check_found(
     checked(workspace, "passed", "passed", kinds=missing)
     stop = found(workspace).stops[0]
     assert (stop.robust, stop.passed) == (1, 2)
-    assert [(row.status, row.robust, row.said) for row in stop.rows] == [
-        ("passed", False, "1 of 2 refusals missing."), ("passed", True, ""),
+    assert [(row.status, row.robust, row.words) for row in stop.rows] == [
+        ("passed", False, "4 of 5 tests · 1 of 2 refusals missing"), ("passed", True, "2 tests"),
     ]  # fmt: skip
 
 
@@ -137,3 +137,12 @@ def test_a_time_is_told_in_hours_and_minutes(seconds: int, words: str) -> None:
 def test_nothing_is_written(place: Place, workspace: Workspace) -> None:
     found(workspace)
     assert not Path(place.root, ".grader").exists()
+
+
+def test_a_stage_that_changed_since_it_passed_is_counted_apart(place: Place, workspace: Workspace) -> None:
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    workspace.store.record_pass("s01", "a" * 64, 7, "0.1.0", NOW)
+    changed = found(workspace)
+    assert (changed.stops[0].state, changed.passed, changed.reached) == (
+        "changed", 0, "0 of 2 stages passed · 1 changed since",
+    )  # fmt: skip

@@ -224,9 +224,9 @@ CHECKS: list[Checks] = []
 
 @pytest.fixture
 def workspace(place: Place, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool) -> Session:
+    def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool, draws: bool) -> Session:
         CHECKS.append(Checks())
-        assert (width(), colour) == (server.WIDTH, False)
+        assert (width(), colour, draws) == (server.WIDTH, False, True)
         return Session(workspace, CHECKS[-1], Saves(), lambda stage: False)
 
     monkeypatch.setattr(server, "made", made)

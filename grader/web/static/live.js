@@ -6,6 +6,7 @@
   const board = find("board");
   const answer = find("answer");
   let verdicts = null;
+  let pictured = "[]"; // rows and their pictures, as they stand on the page
   let explored = null; // how many explorations have ended
 
   // Lets the keyboard scroll what is wider than its place, and nothing else.
@@ -108,6 +109,68 @@
     (onSummary ? same?.querySelector("summary") : same)?.focus({ preventScroll: true });
   }
 
+  // Gives each item of the page, and each step in the list, the sign that its row has on the board.
+  function replaceSigns() {
+    const rows = new Map();
+    for (const row of board.querySelectorAll("li[data-row]")) rows.set(row.dataset.row, row);
+    for (const sign of document.querySelectorAll("[data-sign]")) {
+      const row = rows.get(sign.dataset.sign);
+      copySign(sign, row);
+      const state = document.querySelector(`[data-state="${CSS.escape(sign.dataset.sign)}"]`);
+      if (state) state.textContent = row ? row.dataset.words : "not checked";
+    }
+    for (const step of document.querySelectorAll("#steps li")) {
+      const own = step.dataset.rows.split(" ").map((id) => rows.get(id)).filter(Boolean);
+      const left = own.filter((row) => !row.querySelector(".kind").classList.contains("passed"));
+      const begun = left.find((row) => !row.querySelector(".kind").matches(".not_started, .blocked"));
+      const worst = begun ?? left[0] ?? own[0];
+      copySign(step.querySelector(".kind"), worst);
+      step.querySelector(".hidden").textContent = worst ? worst.dataset.words : "";
+    }
+  }
+
+  function copySign(sign, row) {
+    const from = row?.querySelector(".kind");
+    sign.className = from ? from.className : "kind not_started";
+    sign.textContent = from ? from.textContent : "\u25cb";
+  }
+
+  // Shows what is wrong of the first row also below the item of the page that it is about.
+  function replaceCard() {
+    document.querySelector("article .card")?.remove();
+    const first = board.querySelector("li.first[data-row]");
+    const failure = first?.querySelector(".failure");
+    const list = first && find(`item-${first.dataset.row}`)?.closest("ul");
+    if (!failure || !list) return;
+    const card = document.createElement("section");
+    card.className = "card";
+    card.setAttribute("aria-label", "What the last check found");
+    card.append(failure.cloneNode(true));
+    list.after(card);
+    reachable(card);
+  }
+
+  // Puts the pictures that the learner's functions gave below the step that they are about.
+  function replacePictures(drawn) {
+    const known = JSON.stringify(drawn);
+    if (known === pictured) return;
+    pictured = known;
+    for (const each of document.querySelectorAll("article .drawn-here")) each.remove();
+    for (const [row, name] of [...drawn].reverse()) {
+      const list = find(`item-${row}`)?.closest("ul");
+      if (!list) continue;
+      const figure = document.createElement("figure");
+      figure.className = "drawn-here";
+      const image = document.createElement("img");
+      image.src = `${base}drawn/${name}`;
+      image.alt = `What your functions give: ${find(`item-${row}`).closest("li").textContent.replace(/\s+/g, " ").trim()}`;
+      const words = document.createElement("figcaption");
+      words.textContent = "What your functions give, drawn when you saved.";
+      figure.append(image, words);
+      list.after(figure);
+    }
+  }
+
   function replaceMarks(html) {
     const fresh = new DOMParser().parseFromString(`<ul>${html}</ul>`, "text/html");
     for (const item of fresh.querySelectorAll("li[data-stage]")) {
@@ -137,7 +200,12 @@
     verdicts = frame.verdicts;
     if (!board) return;
     find("elsewhere").hidden = frame.stage === here;
-    if (frame.stage === here) replaceBoard(frame.html);
+    if (frame.stage === here) {
+      replaceBoard(frame.html);
+      replaceSigns();
+      replacePictures(frame.drawn);
+      replaceCard();
+    }
     if (explored !== null && explored !== frame.explored) endExploring();
     explored = frame.explored;
   }

@@ -19,7 +19,7 @@ from grader.tests.explore.test_terminal import ALL, BLANKS, GRAPHS
 
 def test_the_document_holds_words_steps_ranges_and_weights(run: Grader) -> None:
     found = run("s15", *PLAIN, "--json").json
-    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (3, "s15", True, 0)
+    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (4, "s15", True, 0)
     assert found["words"] == ["The", "cat", "sat", "down"]
     assert found["inputs"]["Q"][0] == [1.0, 0.5, 0.0, 0.5, 0.0, 0.0]
     first = found["steps"][0]["parts"][0]

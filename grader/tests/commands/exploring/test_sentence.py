@@ -19,7 +19,7 @@ HALF = ROOT / "demo" / "attention.py"
 def test_the_reference_shows_steps_and_maps_within_80_columns(run: Grader) -> None:
     done = run("s15", *PLAIN)
     assert (done.code, "error" in done.err) == (0, False)
-    for text in ("range [0.500, 2.500]", "rows' sums 1.000 1.000 1.000 1.000", "Who attends to whom", "██1.00      0"):
+    for text in ("range [0.500, 2.500]", "rows' sums 1.000 1.000 1.000 1.000", "██1.00      0"):
         assert text in done.out
     assert max(map(len, done.out.splitlines())) <= 80
     assert "\x1b" not in done.out
@@ -69,10 +69,10 @@ def test_queries_that_meet_other_keys_are_shown_and_drawn(run: Grader, tmp_path:
     assert "3 queries · 5 keys · 4 features each · 2 heads" in done.out
     drawn = svg.read_text(encoding="utf-8")
     assert "3 queries, 5 keys, 4 features" in drawn
-    for text in ("Last key masked", "Head 2, projected", "Scores", "Mask"):
+    for text in ("Last key masked", "Head 1, projected", "Scores", "Mask"):
         assert f">{text}</text>" in drawn
     found = run("s15", *PLAIN, "--example", "identity", "--json").json
-    assert found["words"] == ["1", "2", "3"]
+    assert found["words"] == ["0", "1", "2"]
     assert "each query matches its own key best: 0.45." in found["steps"][3]["notice"]
 
 

@@ -58,8 +58,7 @@ def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
         "    This is the square.",
         "    --> stages/s01_numbers/numbers_.py:8    return x * x",
         "    double(x=3)",
-        "    read: grader show s01 double    more help: grader hint s01 double",
-        "    fix it: grader hint s01 double --fix    same inputs again: grader check s01 --seed 40817",
+        "fix it: grader hint s01 double    same inputs again: --seed 40817",
         "–      quadruple is right" + " " * 53 + "waits for double",
     ):
         assert line in done.out.splitlines()
@@ -121,8 +120,7 @@ def test_someones_files_are_graded_without_locks_and_without_recording(place: Pl
     handed_in.write_text(SUMS.replace("2 * x", "3 * x"), encoding="utf-8")
     done = place.run("check", "s02", "--submission", "../anna's sums.py", "--seed", "5", "--isolation", "process")
     assert done.code == 1
-    again = "same inputs again: grader check s02 --submission '../anna'\"'\"'s sums.py' --seed 5"
-    assert any(line.endswith(again) for line in done.out.splitlines())
+    assert any(line.endswith("same inputs again: --seed 5") for line in done.out.splitlines())
     handed_in.write_text(SUMS, encoding="utf-8")
     assert place.run("check", "s02", "--submission", str(handed_in)).code == 0
     assert not place.store.file.exists()

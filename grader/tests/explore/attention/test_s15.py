@@ -12,7 +12,7 @@ from grader.explore.example import example
 from grader.explore.model import Array, Example, Exploration, Images
 from grader.tests.explore.exploring import broken, explored, parts, reference
 
-PROJECTED = ["head-1-projected", "head-2-projected"]
+PROJECTED = ["head-0-projected", "head-1-projected"]
 
 
 def walked(folder: Path, text: str | None = None, sentence: Example | None = None, seed: int = 0) -> Exploration:
@@ -40,7 +40,7 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     assert (masked.title, np.shape(masked.weights), [row[-1] for row in masked.weights]) == (
         "Last key masked", (3, 5), [0, 0, 0],
     )  # fmt: skip
-    assert [each.id for each in heads] == ["head-1", "head-2", *PROJECTED]
+    assert [each.id for each in heads] == ["head-0", "head-1", *PROJECTED]
     assert parts(found)["mask"].code == "mask = create_padding_mask([4], 5), a row for each query"
     notices = [step.notice or "" for step in found.steps]
     assert "no query may see z" in notices[2]
@@ -131,6 +131,6 @@ def test_what_the_numbers_do_not_show_is_not_said() -> None:
     assert OWN["masked-scores"]({"mask": np.ones((2, 2)), "keys": "ab"}) is None
     heads = np.array([[[0.9, 0.1]], [[0.2, 0.8]]])
     told = OWN["heads"]({"head-weights": heads, "words": "x", "keys": "ab"})
-    assert told == "x looks most at a in head 1 (0.90), at b in head 2 (0.80)."
+    assert told == "x looks most at a in head 0 (0.90), at b in head 1 (0.80)."
     assert OWN["heads"]({"head-weights": heads[:1], "words": "x", "keys": "ab"}) is None
     assert OWN["projections"]({}) is None

@@ -48,15 +48,15 @@ def test_the_reference_shows_the_nine_and_the_ten_steps(tmp_path: Path) -> None:
     assert parts(found)["gradient_key"].facts[0].name == "norm"
     assert len(errors(found)) == 13
     assert max(errors(found).values()) < 1e-7
-    assert [each.id for each in found.maps] == ["head-1-plain", "head-1-causal", "head-2-plain", "head-2-causal"]
+    assert [each.id for each in found.maps] == ["head-0-plain", "head-0-causal", "head-1-plain", "head-1-causal"]
 
 
 def test_what_is_drawn_is_what_the_steps_found(tmp_path: Path) -> None:
     found = walked(tmp_path)
-    raw, scaled = (np.array(images(found, "scores")[f"{name}, head 1"].values) for name in ("scores", "scaled"))
+    raw, scaled = (np.array(images(found, "scores")[f"{name}, head 0"].values) for name in ("scores", "scaled"))
     np.testing.assert_allclose(scaled, raw / np.sqrt(3))
-    assert images(found, "scores")["scaled, head 2"].row_names == ("The", "cat", "sat", "down")
-    np.testing.assert_allclose(np.sum(images(found, "gradients-of-scores")["dS, head 2"].values, axis=1), 0, atol=1e-12)
+    assert images(found, "scores")["scaled, head 1"].row_names == ("The", "cat", "sat", "down")
+    np.testing.assert_allclose(np.sum(images(found, "gradients-of-scores")["dS, head 1"].values, axis=1), 0, atol=1e-12)
     assert list(images(found, "gradients-of-weights")) == ["dW_Q", "dW_K", "dW_V", "dW_O"]
     (chart,) = charts(found, "differences").values()
     assert chart.series[0].x == tuple(range(1, 11))
@@ -69,11 +69,11 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     sentence = Example(("a", "b", "c"), Q, K, V, 2, False, "arrays", ("v", "w", "x", "y", "z"))
     found = walked(tmp_path, sentence=sentence, seed=1)
     assert found.fine, parts(found)
-    assert [each.id for each in found.maps] == ["head-1-plain", "head-2-plain"]
+    assert [each.id for each in found.maps] == ["head-0-plain", "head-1-plain"]
     assert parts(found)["gradient_key"].shape == (1, 2, 5, 2)
     assert parts(found)["forward"].code == "layer.forward(query_input, key_input, value_input)"
     assert parts(found)["masked_scores"].code == "masked_scores = scaled_scores"
-    assert images(found, "scores")["scores, head 1"].column_names == ("v", "w", "x", "y", "z")
+    assert images(found, "scores")["scores, head 0"].column_names == ("v", "w", "x", "y", "z")
 
 
 def test_a_single_word_and_many_of_them_can_be_explored(tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def test_the_reference_reverses_a_sentence_and_looks_where_the_words_stand(tmp_p
     alignment = drawing(found, "alignment")
     assert isinstance(alignment, Images)
     heads = images(found, "alignment")
-    assert list(heads) == ["Head 1", "Head 2"]
-    assert heads["Head 1"].row_names == ("three", "two", "one", "(end)")
-    assert heads["Head 1"].column_names == ("one", "two", "three", "(end)")
+    assert list(heads) == ["Head 0", "Head 1"]
+    assert heads["Head 0"].row_names == ("three", "two", "one", "(end)")
+    assert heads["Head 0"].column_names == ("one", "two", "three", "(end)")
     mean = np.mean([image.values for image in heads.values()], axis=0)
     assert (mean[:3].argmax(axis=1) == [2, 1, 0]).all()
 

@@ -30,7 +30,7 @@ def test_patterns_and_distances(tmp_path: Path) -> None:
     seen = {title: np.array(image.values) > 0 for title, image in images(found, "patterns").items()}
     assert all(not np.triu(allowed, 1).any() for allowed in seen.values())
     assert seen["Window"].sum(axis=1).tolist() == [1, 2, 3, *[4] * 9]
-    assert all(seen[title].sum() == 78 for title in ("Causal", "ALiBi, head 1", "Linear, causal"))
+    assert all(seen[title].sum() == 78 for title in ("Causal", "ALiBi, head 0", "Linear, causal"))
     (slopes,) = charts(found, "slopes").values()
     assert [series.y[4] for series in slopes.series] == [-1, -1 / 4, -1 / 16, -1 / 64, -2, -1 / 2]
     ((near, far),) = (chart.series for chart in charts(found, "rotary").values())

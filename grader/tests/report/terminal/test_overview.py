@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.course.manifest import load_course
 from grader.progress.hints import Hint
+from grader.progress.last_check import RowCheck
 from grader.progress.standings import Standing
 from grader.progress.state import Progress
 from grader.progress.steps import Step, StepTime
@@ -108,3 +109,24 @@ def test_after_the_last_hint_each_command_begins_as_the_grader_was_started() -> 
     hint = Hint(stage.criteria[0], "Sum.", 3, 3)
     told = " ".join(line.plain for line in hint_lines(stage, hint, replace(LOOK, grader="uv run grader")))
     assert "uv run grader solution s01 dot-product --give-up" in told and "uv run grader show s01 dot-product" in told
+
+
+def test_the_criteria_of_the_stage_that_is_worked_on_stand_below_it_as_check_shows_them() -> None:
+    stage = COURSE.find("s01")
+    first, second, third, *rest = (row.id for row in stage.criteria)
+    found = (
+        RowCheck(first, "passed", 5, 5), RowCheck(second, "passed", 3, 4, lacking={"refusals": (0, 1)}),
+        RowCheck(third, "failed", 2, 4), *(RowCheck(each, "not_started") for each in rest),
+    )  # fmt: skip
+    first_, *others = standings("open", "locked")
+    here = (replace(first_, rows=found), *others)
+    lines = [line.plain for line in status_lines(COURSE, here, TIMES, None, LOOK)]
+    assert [line[:30] for line in lines[1:6]] == [
+        "→ s01 · Matrix operations     ",
+        "    ✓      1 criterion passes",
+        f"    ✓ 3/4  {stage.criterion(second).text}"[:30],
+        " " * 30,
+        f"    ✗ 2/4  {stage.criterion(third).text}"[:30],
+    ]
+    assert lines[4].endswith("1 of 1 refusals missing") and lines[6] == f"    ○      {len(rest)} criteria not started"
+    assert lines[7].startswith("· s02") and max(map(len, lines)) <= 80
