@@ -41,7 +41,7 @@ def height(place: Any) -> float:
 def descent() -> Canvas:
     """Three rules of descent on the same valley, from the same place."""
     canvas = Canvas(560, "Paths of three rules of descent down the same valley")
-    canvas.text(520, 54, "f(x) = (x₁² + 50 x₂²) / 2", anchor="start")
+    canvas.text(520, 54, "f(x) = (x₁² + 50 x₂²) / 2", size=12, anchor="start")
     for row, (name, ink, path) in enumerate(descents()):
         up = Axis(-2.2, 2.2, ticks(-2, 0, 2), "x₂")
         across = Axis(-5.5, 2, ticks(-4, -2, 0, 2), "x₁" if row == 2 else "")
