@@ -15,7 +15,7 @@ from rich.text import Text
 
 PICTURE = Path(__file__).parents[1] / "docs" / "demo.svg"
 WIDTH = 92
-ROWS = 27  # of what is printed: the checklist, and the row that fails first with its cause and what shows it
+ROWS = 23  # of what is printed: the checklist, and the row that fails first with its cause and what shows it
 COMMAND = ["grader", "demo", "--seed", "40817"]
 
 
