@@ -11,8 +11,8 @@ NARROW = 440  # can still be read on a telephone, 360 wide
 HEAD = 8.0  # length of an arrow's head
 Point = tuple[float, float]
 
-# name: light, dark. Letters a to d are series, t and m text, g grid lines, p what lies behind. The series are
-# colours of Okabe and Ito, which people who see few colours tell apart.
+# name: light, dark. Letters a to d are series, in colours of Okabe and Ito that colour-blind readers tell apart; t and
+# m are text, g grid lines, p what lies behind.
 INKS = {
     "a": ("#0072b2", "#56b4e9"),
     "b": ("#d55e00", "#e69f00"),
@@ -23,16 +23,13 @@ INKS = {
     "g": ("#d1d9e0", "#30363d"),
     "p": ("#ffffff", "#0d1117"),
 }
-WORDS = {"b": "#a84a00", "c": "#00704f", "d": "#9c4577"}  # darker where they write on white, to be read
 
 
 def _rules(dark: bool) -> str:
     chosen = {name: colours[dark] for name, colours in INKS.items()}
-    written = chosen if dark else WORDS
-    return "".join(
-        [f".f{name}{{fill:{ink}}}.s{name}{{stroke:{ink};fill:none}}" for name, ink in chosen.items()]
-        + [f"text.f{name}{{fill:{written[name]}}}" for name in WORDS]
-    )
+    shapes = "".join(f".f{name}{{fill:{ink}}}.s{name}{{stroke:{ink};fill:none}}" for name, ink in chosen.items())
+    words = {name: chosen[name] if dark else ink for name, ink in WORDS.items()}
+    return shapes + "".join(f"text.f{name}{{fill:{ink}}}" for name, ink in words.items())
 
 
 STYLE = f"{_rules(False)}@media(prefers-color-scheme:dark){{{_rules(True)}}}"

@@ -41,7 +41,7 @@ def height(place: Any) -> float:
 def descent() -> Canvas:
     """Three rules of descent on the same valley, from the same place."""
     canvas = Canvas(560, "Paths of three rules of descent down the same valley")
-    canvas.text(520, 54, "f(x) = (x₁² + 50 x₂²) / 2", anchor="start")
+    canvas.text(520, 54, "f(x) = (x₁² + 50 x₂²) / 2", size=12, anchor="start")
     for row, (name, ink, path) in enumerate(descents()):
         up = Axis(-2.2, 2.2, ticks(-2, 0, 2), "x₂")
         across = Axis(-5.5, 2, ticks(-4, -2, 0, 2), "x₁" if row == 2 else "")
@@ -250,13 +250,7 @@ def borders() -> Canvas:
     canvas = Canvas(392, "Decision borders of softmax regression with three classes", NARROW)
     across = Axis(-3.5, 3.5, ticks(-3, -2, -1, 0, 1, 2, 3), "x₁")
     frame = Frame(canvas, 44, 34, 382, 250, across, Axis(-2.2, 3.2, ticks(-2, -1, 0, 1, 2, 3), "x₂"))
-
-    def decided(points: Any) -> Any:
-        return np.argmax(points @ weights + bias, axis=1)
-
-    frame.regions(decided, 78, "abc", 0.3)
-    for first, second, third in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
-        _border(frame, weights[:, first] - weights[:, second], bias[first] - bias[second], decided, third)
+    frame.regions(lambda points: np.argmax(points @ weights + bias, axis=1), 78, "abc", 0.3)
     for label, ink in enumerate("abc"):
         frame.points(X[y == label, 0], X[y == label, 1], "p", 7.5)
         frame.points(X[y == label, 0], X[y == label, 1], ink, 6)
@@ -265,15 +259,6 @@ def borders() -> Canvas:
     canvas.text(235, 346, "colour: the class whose logit is the largest", "m")
     canvas.text(235, 370, "a border is a straight line: two logits are equal there", "m", 12)
     return canvas
-
-
-def _border(frame: Frame, slope: Any, offset: float, decided: Callable[[Any], Any], third: int) -> None:
-    """Draw where two logits are equal, as far as the third class does not win there."""
-    along = np.array([-slope[1], slope[0]]) / np.hypot(*slope)
-    line = -offset * slope / (slope @ slope) + np.linspace(-6, 6, 1201)[:, None] * along
-    low, high = (frame.across.low, frame.up.low), (frame.across.high, frame.up.high)
-    shown = line[((line > low) & (line < high)).all(axis=1) & (decided(line) != third)]
-    frame.curve(shown[[0, -1], 0], shown[[0, -1], 1], "t", 1.5)
 
 
 def scales() -> Canvas:

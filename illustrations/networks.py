@@ -212,7 +212,7 @@ def spirals() -> Canvas:
         title = f"{'after 40 epochs' if row else 'before training'}: {100 * right:.0f} % right"
         axis = Axis(-3.4, 3.4, ticks(-3, 0, 3))
         frame = Frame(canvas, 88, 34 + 326 * row, 270, 270, axis, axis, title)
-        frame.regions(lambda points: net.forward(points).argmax(axis=1), 68, "ab", 0.3)
+        frame.regions(lambda points: net.forward(points).argmax(axis=1), 68, "ab", 0.3, borders=False)
         frame.points(arm[:, 0], arm[:, 1], "a", 3.2)
         for point in -arm:
             canvas.ring(*frame.at(*point), "b", 3, 1.8)

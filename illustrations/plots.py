@@ -97,23 +97,25 @@ class Frame:
         """Write a word at a point of the plot."""
         self.canvas.text(*self.at(x, y), words, ink, size, anchor)
 
-    def regions(self, classes: Callable[[Numbers], Numbers], steps: int, inks: str, opacity: float = 0.18) -> None:
+    def regions(
+        self, classes: Callable[[Numbers], Numbers], steps: int, inks: str, opacity: float = 0.18, borders: bool = True
+    ) -> None:
         """Colour the plane by the class that a function gives to its points, and draw the borders between them.
 
-        Colours alone do not part two classes for every reader.
+        Colours alone do not part two classes for every reader. Leave the borders out where a row crosses one twice.
         """
         high, tall = self.up.high - self.up.low, self.height / steps
-        borders: dict[tuple[int, int], list[Point]] = {}
+        lines: dict[tuple[int, int], list[Point]] = {}
         for row in range(steps):
             y = self.up.high - (row + 0.5) * high / steps
             cuts = _cuts(classes, y, self.across, steps)
             for (start, label), (stop, after) in pairwise([*cuts, (self.across.high, -1)]):
                 (left, middle), (right, _) = self.at(start, y), self.at(stop, y)
                 self.canvas.rect(left, middle - tall / 2, right - left, tall, inks[label], opacity)
-                if after >= 0:
-                    borders.setdefault((label, after), []).append((right, middle))
-        for border in borders.values():
-            self.canvas.path(border, "t", 1.2)
+                if borders and after >= 0:
+                    lines.setdefault((label, after), []).append((right, middle))
+        for line in lines.values():
+            self.canvas.path(line, "t", 1.2)
 
 
 def _cuts(classes: Callable[[Numbers], Numbers], y: float, across: Axis, steps: int) -> list[tuple[float, int]]:

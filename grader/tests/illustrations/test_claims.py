@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from illustrations import attention, models, networks, scale
+from illustrations import attention, learning, models, networks, scale
 from illustrations.album import FOLDER, PICTURES
 from illustrations.learning import descents, height
 from illustrations.plots import written
@@ -47,7 +47,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def test_each_picture_has_a_test_of_its_claim() -> None:
     wanted = {f"test_{stage}_{name.replace('-', '_')}" for stage, names in PICTURES.items() for name in names}
-    assert not wanted - set(globals())
+    assert wanted - set(globals()) == set()
 
 
 def test_s15_lookup() -> None:
@@ -690,8 +690,8 @@ def test_s20_rollout() -> None:
 
 
 def test_s05_descent() -> None:
-    (_, _, plain), (_, _, momentum), (_, _, adam) = descents()
-    ends = [height(path[-1]) for path in (plain, momentum, adam)]
+    (_, _, plain), (_, _, momentum), (_, _, adam) = learning.descents()
+    ends = [learning.height(path[-1]) for path in (plain, momentum, adam)]
     assert ends[0] > 50 * max(ends[1:])
     assert (np.sign(plain[:-1, 1]) == -np.sign(plain[1:, 1])).all()  # over the valley with each step
     assert (momentum[:, 0] > 0).any() and (plain[:, 0] < -2).all()  # momentum swings past, descent has barely moved
