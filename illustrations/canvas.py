@@ -25,6 +25,10 @@ INKS = {
 }
 
 
+# Of words on white, for which a series' own colour is too light.
+WORDS = {"b": "#b85000", "c": "#008060", "d": "#a84c80"}
+
+
 def _rules(dark: bool) -> str:
     chosen = {name: colours[dark] for name, colours in INKS.items()}
     shapes = "".join(f".f{name}{{fill:{ink}}}.s{name}{{stroke:{ink};fill:none}}" for name, ink in chosen.items())
