@@ -206,7 +206,8 @@ class Edited:
                 if near and last == NEAR:
                     continue
                 if near or check.is_plain:  # of two edits at once that give a plain answer there are many
-                    return None
+                    again = self._once_more(gate, trace, near, budget) if near and not check.is_plain else None
+                    return ([again], set(again.fixed)) if again is not None else None
                 best = best or closest
                 if first == FIRST and best is None:
                     best = search.locally_right(check, trace, places, budget)
@@ -218,24 +219,23 @@ class Edited:
 
     @staticmethod
     def _chosen(
-        gate: Gate, trace: Trace, within: tuple[int, int], near: list[Found], budget: Budget
-    ) -> tuple[list[Found], Found | None, Edit | None]:
-        """Return the edits of some distances, and nearer ones, that put a call right, the cause of it, and the closest.
+        gate: Gate, trace: Trace, within: tuple[int, int], near: list[Found], budget: Budget,
+        refused: frozenset[tuple[object, ...]] = frozenset(),
+    ) -> tuple[list[Found], Found | None, Edit | None]:  # fmt: skip
+        """Return the edits of some distances, and nearer ones, that put a call right; its cause; and the closest."""
+        search, check = gate.search, gate.check
+        rings = search.candidates(check, trace, gate.places, *within)
+        winners, closest = search.found(check, rings, budget, gate.failing, gate.checks.passing, refused)
+        winners = search.locally_right_first(check, trace, gate.places, winners)
+        winners = search.with_effect(check, trace, winners)
+        if near:
+            winners = sorted([*near, *winners], key=lambda each: each.rank)
+        return list(winners), gate.chosen(winners), closest
 
-        Where none of them is the cause, those are tried that these cut off because they cost a little more.
-        """
-        search, check, refused = gate.search, gate.check, frozenset[tuple[object, ...]]()
-        while True:
-            rings = search.candidates(check, trace, gate.places, *within)
-            winners, closest = search.found(check, rings, budget, gate.failing, gate.checks.passing, refused)
-            winners = search.locally_right_first(check, trace, gate.places, winners)
-            winners = search.with_effect(check, trace, winners)
-            if near:
-                winners = sorted([*near, *winners], key=lambda each: each.rank)
-            chosen = gate.chosen(winners)
-            if chosen is not None or not winners or refused or gate.before or check.is_plain:
-                return list(winners), chosen, closest
-            near, refused = list(winners), frozenset(each.edit.key for each in winners)
+    def _once_more(self, gate: Gate, trace: Trace, winners: Sequence[Found], budget: Budget) -> Found | None:
+        """Return the cause of a call among the edits near the fault that others, which are none, cut off."""
+        refused = frozenset(each.edit.key for each in winners)
+        return None if gate.before else self._chosen(gate, trace, (FIRST, NEAR), [], budget, refused)[1]
 
     @staticmethod
     def _is_right_alone(search: Search, check: Check, edit: Edit) -> bool:
