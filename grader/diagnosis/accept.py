@@ -28,6 +28,7 @@ from grader.diagnosis.values import Sample
 SEEDS = (1, 2)  # further on, with which an edit has to stand as well
 MOST_FURTHER = 12  # edits that are tried in further calls
 MOST_WRONG = 3  # one of so many of these may stay wrong
+MOST_LOOKED_AT = 12  # edits of which it is seen what they leave in use
 MOST_SEEDED = 6  # edits that are tried with other inputs
 MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
 MOST_WATCHED = 8  # calls in which an edit is watched
@@ -78,7 +79,8 @@ class Gate:
         if self.check.kind == "dtype":
             standing = [each for each in standing if each.edit.id in OF_DTYPE]
         try:
-            standing = [each for each in standing[:MOST_SEEDED] if self._is_watched(each) and self._is_seeded(each)]
+            watched = [each for each in standing[:MOST_LOOKED_AT] if self._is_watched(each)]
+            standing = [each for each in watched[:MOST_SEEDED] if self._is_seeded(each)]
         except RunnerGone:  # what nothing has proved is not told
             return None
         return self._likeliest(standing)
@@ -218,16 +220,17 @@ class Gate:
         """Say whether an edit stands with inputs of other seeds: the test passes, or its calls of the function do.
 
         A test that has other faults ends at the first; what it asked of the function until there has to be right.
+        Further tests of its calls have one seed: they may ask for more than a first step.
         """
         (number,) = self.search.place([found.edit])
-        runner, label = self.search.runner, self.check.label
+        runner, label, is_seen = self.search.runner, self.check.label, False
         tests = {self.check.outcome.test: self.check} | {each.outcome.test: each for each in self._of_fixed(found)}
         for check in list(tests.values())[:MOST_TESTS]:
             same = [each for each in self.failing if each.outcome.test == check.outcome.test]
             is_whole = check.is_whole or all(each in found.fixed for each in same)
             wrong = sum(each.label == label and each not in found.fixed for each in same)
             seen = 0
-            for seed in SEEDS:
+            for seed in SEEDS if not is_seen else SEEDS[:1]:
                 passed, calls = runner.heard([number], check.outcome.test, seed, label)
                 if passed:
                     seen += 1
@@ -238,8 +241,7 @@ class Gate:
                 if bad > wrong:
                     return False
                 seen += good > 0
-            if seen or is_whole:
-                return True
+            is_seen = is_seen or bool(seen) or is_whole
         return True
 
     def _of_fixed(self, found: Found) -> list[Check]:
@@ -268,7 +270,8 @@ def _is_enough(found: Found, peers: Sequence[Check]) -> bool:
 
 
 def _explains_enough(found: Found, check: Check, peers: Sequence[Check]) -> bool:
-    """Say whether an edit puts enough of the failing calls of the same function and kind right."""
+    """Say whether an edit puts enough of the failing calls of the same function and kind right, of those it met."""
+    peers = [each for each in peers if each in found.met]
     own = sum(each in found.fixed for each in peers)
     if found.edit.rank <= SURE and own == len(peers):  # its text alone shows that it is wrong
         return True

@@ -22,7 +22,7 @@ from grader.diagnosis.checks import Check, Checks, Ended
 from grader.diagnosis.edited import Cause, Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.module_text import ModuleText
-from grader.diagnosis.obvious import NOTHING, REFUSED, obvious
+from grader.diagnosis.obvious import NOTHING, REFUSED, ended_at, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
 from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget
@@ -67,14 +67,15 @@ class Explainer:
         """Return the outcomes with the causes of those that failed."""
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
-            direct = self._direct(failed)
+            raising = frozenset(filter(None, (ended_at(each.last) for each in checks.failing if each.is_raised)))
+            direct = self._direct(failed, raising)
             wrong = {each.criterion for each in outcomes if each.status != "passed"}  # a verdict tells no other row's
             self.mistakes = [each for each in self.mistakes if each.criterion in wrong]
             self._explain(checks, direct)
         undecided = {check.outcome.test: ids for check, ids in self._undecided.items()}
         return [replace(self._with_cause(each, direct), undecided=undecided.get(each.test, ())) for each in outcomes]
 
-    def _direct(self, failed: Sequence[Ended]) -> dict[str, Diagnosis]:
+    def _direct(self, failed: Sequence[Ended], raising: frozenset[tuple[str, str, int]]) -> dict[str, Diagnosis]:
         """Return what answers show by themselves, by test: a refusal that is missing, another dtype."""
         found = {}
         reference = next(iter(self.rights.values()))
@@ -87,6 +88,7 @@ class Explainer:
                 each.outcome.criterion,
                 self.learner,
                 self.reference_text,
+                raising,
             )
             if shown is not None:
                 found[each.outcome.test] = shown
@@ -333,10 +335,12 @@ def _is_enough(match: Match, waiting: Sequence[Check]) -> bool:
 
 
 def _is_about(match: Match, cause: Cause) -> bool:
-    """Say whether a known mistake explains what an edit puts right, or most of it."""
+    """Say whether a known mistake explains what an edit puts right, or most of it: of values, all that it may."""
     labels = {each.label for each in match.checks}
     own = [each for each in cause.checks if each.label in labels]
-    return match.checks <= cause.checks and 2 * len(match.checks) > len(own)
+    of_values = {each for each in own if each.kind == "values"}
+    is_all = of_values <= match.checks or not of_values & match.checks
+    return match.checks <= cause.checks and 2 * len(match.checks) > len(own) and is_all
 
 
 def _is_against(match: Match, cause: Cause) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -149,8 +149,8 @@ class Check:
     @cached_property
     def has_fractions(self) -> bool:
         """Whether the right answer holds numbers with a fraction, which few formulas give."""
-        parts = _numbers(self.right.result) if self.right.error is None else None
-        finite = (np.nan_to_num(each, nan=0.0, posinf=0.0, neginf=0.0) for each in parts or ())
+        parts = _leaves(self.right.result) if self.right.error is None else ()
+        finite = (np.nan_to_num(each, nan=0.0, posinf=0.0, neginf=0.0) for each in parts)
         return any(bool((np.abs(each - np.round(each)) > FRACTION).any()) for each in finite)
 
     @cached_property
@@ -427,7 +427,8 @@ class Maker:
     def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
         """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
 
-        A call that needs nothing from before stands by itself; of the others the first wrong one counts.
+        A call that needs nothing from before stands by itself; of the others the first wrong one counts. One of which
+        right modules give several answers was none that the test ended at, where a later one is wrong.
         """
         wrong: list[Check] = []
         right: list[Check] = []
@@ -450,7 +451,7 @@ class Maker:
                 before = len(wrong)
                 self._sort(made, False, wrong, [])
                 chained = len(wrong) > before
-        return wrong, right
+        return [*(each for each in wrong[:-1] if len(each.rights) == 1), *wrong[-1:]], right
 
     def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
         """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""
@@ -548,6 +549,15 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value.values()))
     is_whole = isinstance(value, float) and value.is_integer()
     return value is None or is_whole or type(value) in (bool, int, str)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the floating numbers of an answer, of its parts and of theirs."""
+    if isinstance(value, (list, tuple, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+    elif isinstance(value, (np.ndarray, np.generic, float)) and np.asarray(value).dtype.kind == "f":
+        yield np.asarray(value)
 
 
 def _numbers(value: Any) -> list[Any] | None:

@@ -191,14 +191,20 @@ class Edited:
             best: Edit | None = None
             near: list[Found] = []  # edits near the fault, held against those that are farther away
             for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
-                rings = search.candidates(check, trace, places, first, last)
-                winners, closest = search.found(check, rings, budget, same, checks.passing)
-                winners = search.locally_right_first(check, trace, places, winners)
-                winners = search.with_effect(check, trace, winners)
-                if near:
-                    winners = sorted([*near, *winners], key=lambda each: each.rank)
-                gate = Gate(check, same, checks, search, places, [each.edit for each in before])
-                chosen = gate.chosen(winners)
+                refused: frozenset[tuple[object, ...]] = frozenset()
+                while True:
+                    rings = search.candidates(check, trace, places, first, last)
+                    winners, closest = search.found(check, rings, budget, same, checks.passing, refused)
+                    winners = search.locally_right_first(check, trace, places, winners)
+                    winners = search.with_effect(check, trace, winners)
+                    if near:
+                        winners = sorted([*near, *winners], key=lambda each: each.rank)
+                    gate = Gate(check, same, checks, search, places, [each.edit for each in before])
+                    chosen = gate.chosen(winners)
+                    if chosen is not None or not winners or refused or before or check.is_plain:
+                        break
+                    refused = frozenset(each.edit.key for each in winners)  # they cut off what costs a little more
+                    near = list(winners)
                 if chosen is not None and not before and last == NEAR and chosen.cost > NEAR:
                     near = list(winners)
                     continue
@@ -300,7 +306,7 @@ def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: B
         if budget.is_over or (found and cost > found[0].cost):
             break
         if _passes(search, number, failed, kept, check.label, budget, costs):
-            each = Found(edit, number, cost, frozenset(failing), len(failing))
+            each = Found(edit, number, cost, frozenset(failing), len(failing), met=frozenset(failing))
             found += [each] if gate.stands_by_text(each) else []
     return found[0] if found and len({each.edit.line for each in found}) == 1 else None
 

@@ -142,8 +142,12 @@ def _mark_wrong(
         places.origins += own
         function = places.function[id(statement)]
         is_trusted = function in trusted or _sets_up(function, label)
-        far = FIRST if first is None else FEEDING
+        is_packed = function != label and bool(own) and all(isinstance(each, ast.Tuple) for each in own)
+        far = FIRST if first is None and not is_packed else FEEDING
         places.far[id(statement)] = min(places.far[id(statement)], far + (2 if is_trusted else 0))
+        is_trusted = is_trusted or is_packed  # a helper may give its parts otherwise
+        if first is None and not is_trusted:  # it may be that this line should not have run
+            _mark_condition(places, statement)
         first = first or (None if is_trusted else statement)
         used = {name for head in heads(statement) for name in loaded(head)}
         for each in places.statements:
@@ -152,6 +156,13 @@ def _mark_wrong(
                 places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if is_trusted else 0))
         if used & set(parameters(module.functions[function])):  # an argument that its caller chose wrongly
             _mark_callers(places, trace, function, trusted)
+
+
+def _mark_condition(places: Places, statement: ast.stmt) -> None:
+    """Put the condition on which a statement runs beside it."""
+    for each in places.statements:
+        if isinstance(each, ast.If) and any(inner is statement for inner in (*each.body, *each.orelse)):
+            places.far[id(each)] = min(places.far[id(each)], FIRST)
 
 
 def _mark_callers(places: Places, trace: Trace, function: str, trusted: frozenset[str]) -> None:

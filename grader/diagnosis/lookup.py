@@ -28,6 +28,12 @@ LIBRARIES = ("np", "math")
 ALONE = "`{old}` alone is used where more is needed"
 PART = "all of `{old}` is used where a part of it is needed"
 SQUARE = "`{old}` is used where its square is needed"
+MISSING = {
+    (ast.Mult, None): "the factor `{new}` is missing beside `{old}`",
+    (ast.Add, None): "`{new}` is not added to `{old}`",
+    (ast.Sub, True): "`{new}` is not subtracted from `{old}`",
+    (ast.Div, True): "`{old}` is not divided by `{new}`",
+}
 
 
 @dataclass
@@ -84,6 +90,8 @@ class Lookup:
         seen: set[str] = set()
         for distance, made in found[:MOST_TRIED]:
             pairs = differing(node, made)
+            if (turned := _turned(node, made)) is not None and _extent(turned[1]) < _extent(pairs):
+                made, pairs = turned
             text = ast.dump(made)
             if not pairs or distance > FARTHEST or text in seen:
                 continue
@@ -121,7 +129,7 @@ def said_of(old: ast.AST, new: ast.AST) -> str:
             return SQUARE
         case ast.BinOp(left=left, op=ast.Mult(), right=right) if is_equal(left, old) and is_equal(right, old):
             return SQUARE
-    return ALONE if any(is_equal(each, old) for each in walk(new)) else VAGUE
+    return _more(old, new) if any(is_equal(each, old) for each in walk(new)) else VAGUE
 
 
 class _Translation:
@@ -212,6 +220,30 @@ def differing(one: ast.AST, other: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
             continue
         found += differing(a, b)
     return [(one, other)] if len(found) > 2 else found
+
+
+def _turned(node: ast.AST, made: ast.expr) -> tuple[ast.expr, list[tuple[ast.AST, ast.AST]]] | None:
+    """Return a sum or product with its sides in the other order, and in what it then differs; None for the rest."""
+    if not isinstance(made, ast.BinOp) or not isinstance(made.op, (ast.Add, ast.Mult)) or type(node) is not ast.BinOp:
+        return None
+    other: ast.expr = replaced(made, left=made.right, right=made.left)
+    return other, differing(node, other)
+
+
+def _extent(pairs: Sequence[tuple[ast.AST, ast.AST]]) -> int:
+    return sum(_size(old) + _size(new) for old, new in pairs)
+
+
+def _more(old: ast.AST, new: ast.AST) -> str:
+    """Return what is said of a value that is a part of what is needed: what is missing beside it."""
+    match new:
+        case ast.Call(func=func, args=[one, *_]) if is_equal(one, old):
+            return f"`{ast.unparse(func)}` of `{{old}}` is needed"
+        case ast.BinOp(left=left, op=op, right=right) if is_equal(left, old) or is_equal(right, old):
+            other = right if is_equal(left, old) else left
+            says = MISSING.get((type(op), other is right)) or MISSING.get((type(op), None))
+            return ALONE if says is None else says.replace("{new}", ast.unparse(other))
+    return ALONE
 
 
 def _size(node: ast.AST) -> int:

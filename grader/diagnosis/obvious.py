@@ -26,6 +26,7 @@ MISSING = "refusal-missing"
 NOTHING = "nothing-returned"
 REFUSED = frozenset(("refusal-returned", "refusal-by-assert", "refusal-with-another", "refusal-of-no-exception"))
 OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container", NOTHING}
+OF_FORM = ("another-dtype", "another-container")  # what is told of right values
 NO_CHECK = (NameError, EOFError, ImportError, NotImplementedError, RecursionError)  # whatever the arguments are
 LONGEST_SENTENCE = 200  # characters of a docstring's sentence, and of what the reference says
 CHANGED = (
@@ -58,14 +59,17 @@ def obvious(
     row: str,
     learner: bytes = b"",
     text: str = "",
+    raising: frozenset[tuple[str, str, int]] = frozenset(),
 ) -> Diagnosis | None:
     """Return what the first answer that differs from the reference's shows by itself; None where it shows nothing.
 
-    text is the reference's: what it refuses at the end of a loop is no check of the arguments.
+    text is the reference's: what it refuses at the end of a loop is no check of the arguments. raising are the places
+    in which calls end that nobody has to refuse: what ends there too says nothing of how arguments are checked.
     """
     replay = Replay(module, stage, names, True, learner)
     by_accident: _Seen | None = None  # or the answer that differs, where there is one
-    for record in records:
+    left = iter(records)
+    for record in left:
         outcome = replay.perform(record) if record.replayable else None  # an answer that is too large is not kept
         if outcome is None:
             break
@@ -78,7 +82,28 @@ def obvious(
             break
     if by_accident is None or (by_accident.error is not None and _is_outcome(by_accident, text)):
         return None
-    return _shown(by_accident, stage, module, row, learner)
+    if by_accident.error is not None and ended_at(by_accident.record) in raising:
+        return None
+    shown = _shown(by_accident, stage, module, row, learner)
+    is_of_form = shown is not None and shown.mistake in OF_FORM
+    return None if is_of_form and any(_is_wrong(replay, record, stage) for record in left) else shown
+
+
+def ended_at(record: Record) -> tuple[str, str, int] | None:
+    """Return the function that was asked, the kind of exception, and the learner's line in which it ended."""
+    frames: list[Frame] = getattr(record.error, "learner_frames", [])
+    found = getattr(record.error, "learner_type", type(record.error).__name__)
+    return (record.label, found, frames[-1].line) if frames else None
+
+
+def _is_wrong(replay: Replay, record: Record, stage: Stage) -> bool:
+    """Say whether a call behind that of which the form differs has another value: there the test may have ended."""
+    outcome = replay.perform(record)
+    if outcome is None:
+        return False
+    local, error, _, agrees = outcome
+    is_raised = record.error is not None and error is None
+    return not agrees and (is_raised or (error is None and not same(record.result, local, stage)))
 
 
 def _is_outcome(seen: _Seen, text: str) -> bool:

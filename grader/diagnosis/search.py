@@ -83,6 +83,7 @@ class Found:
     asked: int
     kept: int = 0  # right calls of the same function that stay right
     answers: int = 2  # different right answers among these and the fixed ones
+    met: frozenset[Check] = frozenset()  # the failing calls that it was held against
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -264,11 +265,13 @@ class Search:
             found.sort(key=lambda pair: pair[0])
 
     def found(
-        self, check: Check, rings: Iterable[Ring], budget: Budget, others: Sequence[Check], kept: Kept
-    ) -> tuple[list[Found], Edit | None]:
+        self, check: Check, rings: Iterable[Ring], budget: Budget, others: Sequence[Check], kept: Kept,
+        refused: frozenset[tuple[object, ...]] = frozenset(),
+    ) -> tuple[list[Found], Edit | None]:  # fmt: skip
         """Return the edits that put a call right and break nothing, the likeliest first; and the best that does not.
 
-        others are the failing calls that they are held against, kept those that have to stay right.
+        others are the failing calls that they are held against, kept those that have to stay right, refused the keys of
+        edits that are no cause, as was seen before.
         """
         winners: list[Found] = []
         if budget.is_over:
@@ -286,7 +289,7 @@ class Search:
             self.trials += len(tried)
             right = []
             for (cost, edit), (number,), score in zip(batch, tried, scores, strict=False):
-                if check.is_right(score):
+                if check.is_right(score) and edit.key not in refused:
                     right.append((cost, edit, number))
                 elif score > best[0]:
                     best = score, edit
@@ -485,6 +488,7 @@ class Search:
                 len(asked) + 1,
                 len(held),
                 _answers(check, held, fixed[number]),
+                frozenset((check, *asked[:MOST_FIXED])),
             )
             for cost, edit, number in left
         ]

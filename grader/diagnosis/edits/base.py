@@ -79,6 +79,11 @@ class Edit:
         return text
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from others, also when it is made once more."""
+        return self.function, self.id, self.line, self.says, self.fix
+
+    @property
     def line(self) -> int:
         """The line of the fault."""
         old = self.at or self.changes[0][0]

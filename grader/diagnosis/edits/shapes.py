@@ -85,6 +85,21 @@ def identity_missing(site: Site) -> Iterator[Made]:
             yield site.make(new, f"`{{old}}` is the identity, and {name} are needed everywhere", rank=UNUSUAL)
 
 
+@edit("identity-missing", ast.BinOp, rank=USUAL)
+def diagonal_missed(site: Site) -> Iterator[Made]:
+    """Yield a number on the diagonal of a square table, where it is added everywhere."""
+    node, table, value = site.node, site.value(site.node.left), site.value(site.node.right)
+    if not isinstance(node.op, (ast.Add, ast.Sub)) or table is None or value is None or value.kind != "number":
+        return
+    if table.kind == "array" and len(table.shape) == 2 and table.shape[0] == table.shape[1]:
+        eye = named("eye", ast.Call(ast.Name("len", Load), [node.left], []))
+        word = "added to" if isinstance(node.op, ast.Add) else "subtracted from"
+        shown = site.show(node.right)
+        says = f"`{shown}` is {word} every entry of `{site.show(node.left)}`, and not its diagonal alone"
+        fix = f"Multiply `{shown}` by the identity."
+        yield site.make(replaced(node, right=ast.BinOp(node.right, ast.Mult(), eye)), says, fix, adds=True)
+
+
 @edit("axes-order", ast.Call, rank=LIKELY)
 def axes_order(site: Site) -> Iterator[Made]:
     """Yield a transpose with its axes in another order, and a swap of two other axes."""

@@ -216,6 +216,35 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
                 )
 
 
+@edit("value-not-renewed", ast.For, ast.While, rank=USUAL)
+def value_not_renewed(site: Site) -> Iterator[Made]:
+    """Yield a loop that computes anew what stands before it, after what that is made of has changed."""
+    node = site.node
+    changed, read = _changed(node), loaded(node)
+    for before in body_of(site, node)[: place_of(body_of(site, node), node)]:
+        if not isinstance(before, ast.Assign) or not isinstance(before.value, (ast.Call, ast.BinOp)):
+            continue
+        made = loaded(before.value) & changed
+        if not made or stored(before) & changed or not stored(before) & read:
+            continue
+        last = max(place for place, each in enumerate(node.body) if made & _changed(each))
+        body = [*node.body[: last + 1], before, *node.body[last + 1 :]]
+        says = f"`{first_line(before)}` runs once, and has to run again in each round"
+        fix = "Do it again in the loop, where what it is made of is new."
+        yield site.make([replaced(node, body=body)], says, fix, at=before, adds=True)
+
+
+@edit("part-not-returned", ast.Return, rank=USUAL)
+def part_not_returned(site: Site) -> Iterator[Made]:
+    """Yield what a function computed and never used, beside what it returns."""
+    value = site.node.value
+    parts = list(value.elts) if isinstance(value, ast.Tuple) else [value] if isinstance(value, ast.expr) else []
+    for name in [each for each in site.unread if each not in parameters(site.definition)] if parts else ():
+        for place in range(len(parts), -1, -1):
+            new = ast.Tuple([*parts[:place], ast.Name(name, Load), *parts[place:]], Load)
+            yield site.make(new, f"`{name}` is computed and not returned", old=value, adds=True)
+
+
 @edit("return-missing", ast.FunctionDef, rank=LIKELY)
 def return_missing(site: Site) -> Iterator[Made]:
     """Yield a function that returns what it computed."""

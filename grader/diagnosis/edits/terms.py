@@ -98,7 +98,9 @@ def term_missing(site: Site) -> Iterator[Made]:
     value, node = site.number, site.node
     if value is None:
         return
-    if not isinstance(site.parent, OUTER) or (isinstance(site.parent, ast.Call) and len(site.parent.args) > 2):
+    is_case = called(site.parent) == "where" and node is not site.parent.args[0]
+    many = isinstance(site.parent, ast.Call) and len(site.parent.args) > 2 and not is_case
+    if not isinstance(site.parent, OUTER) or many:
         return
     is_whole = isinstance(site.parent, WHOLE)
     own = {ast.dump(each) for each in (node, *(vars(node).get(side) for side in ("left", "right"))) if each is not None}
@@ -176,7 +178,8 @@ def index_of_pair(site: Site) -> Iterator[Made]:
 def size_missing(site: Site) -> Iterator[Made]:
     """Yield a value divided by, or times, the number of something that is at hand."""
     value = site.value()
-    if value is None or not value.is_real or not isinstance(site.parent, WHOLE):
+    is_term = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Add, ast.Sub))
+    if value is None or not value.is_real or not (is_term or isinstance(site.parent, WHOLE)):
         return
     several = [(name, each) for name, each in site.names.items() if each.kind in ("array", "sequence") and each.shape]
     for name, sample in several[-MOST_SIZES:]:
@@ -326,13 +329,17 @@ def own_step_missing(site: Site) -> Iterator[Made]:
             )
 
 
-@edit("term-twice", ast.BinOp, rank=UNUSUAL)
+@edit("term-twice", ast.BinOp, ast.Call, rank=UNUSUAL)
 def term_twice(site: Site) -> Iterator[Made]:
     """Yield a constant factor that is missing, of a value or of one of its terms: twice, half."""
     node, parent = site.node, site.parent
     is_term = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub))
-    is_product = isinstance(node.op, (ast.Mult, ast.Div, ast.MatMult)) or not is_term
-    if (isinstance(parent, WHOLE) or is_term) and is_product and not (number_in(node.left) or number_in(node.right)):
+    if isinstance(node, ast.Call):
+        is_product, is_scaled = isinstance(parent, ast.AugAssign) and site.number is not None, False
+    else:
+        is_product = isinstance(node.op, (ast.Mult, ast.Div, ast.MatMult)) or not is_term
+        is_scaled = bool(number_in(node.left) or number_in(node.right))
+    if (isinstance(parent, WHOLE) or is_term) and is_product and not is_scaled:
         says = "a factor of {n} is missing in `{{old}}`"
         yield site.make(ast.BinOp(number(2), ast.Mult(), node), says.format(n=2), adds=True)
         yield site.make(ast.BinOp(node, ast.Div(), number(2)), says.format(n="1/2"), adds=True)
