@@ -21,7 +21,7 @@ from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.checks import Check, Checks
 from grader.diagnosis.edits import Edit
 from grader.diagnosis.edits.base import RARE, USUAL
-from grader.diagnosis.instrument import FLIP
+from grader.diagnosis.instrument import FLIP, Trace
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
 from grader.diagnosis.module_text import ModuleText, statements
@@ -191,22 +191,9 @@ class Edited:
             best: Edit | None = None
             near: list[Found] = []  # edits near the fault, held against those that are farther away
             for first, last in ((FIRST, NEVER),) if check.is_plain else ((FIRST, NEAR), (NEAR, NEVER)):
-                refused: frozenset[tuple[object, ...]] = frozenset()
-                while True:
-                    rings = search.candidates(check, trace, places, first, last)
-                    winners, closest = search.found(check, rings, budget, same, checks.passing, refused)
-                    winners = search.locally_right_first(check, trace, places, winners)
-                    winners = search.with_effect(check, trace, winners)
-                    if near:
-                        winners = sorted([*near, *winners], key=lambda each: each.rank)
-                    gate = Gate(check, same, checks, search, places, [each.edit for each in before])
-                    chosen = gate.chosen(winners)
-                    if chosen is not None or not winners or refused or before or check.is_plain:
-                        break
-                    refused = frozenset(each.edit.key for each in winners)  # they cut off what costs a little more
-                    near = list(winners)
+                gate = Gate(check, same, checks, search, places, [each.edit for each in before])
+                near, chosen, closest = self._chosen(gate, trace, (first, last), near, budget)
                 if chosen is not None and not before and last == NEAR and chosen.cost > NEAR:
-                    near = list(winners)
                     continue
                 if chosen is not None and before:  # of two at once there are many, and one may take the other away
                     is_told = any(each.has_fractions for each in chosen.fixed)
@@ -216,10 +203,9 @@ class Edited:
                         return None
                 if chosen is not None:
                     return [*before, chosen], set(chosen.fixed)
-                if winners and last == NEAR:
-                    near = list(winners)
+                if near and last == NEAR:
                     continue
-                if winners or check.is_plain:  # of two edits at once that give a plain answer there are many
+                if near or check.is_plain:  # of two edits at once that give a plain answer there are many
                     return None
                 best = best or closest
                 if first == FIRST and best is None:
@@ -229,6 +215,27 @@ class Edited:
             before.append(Found(best, 0, 0, frozenset(), 0))
             search = search.after(best)
         return None
+
+    @staticmethod
+    def _chosen(
+        gate: Gate, trace: Trace, within: tuple[int, int], near: list[Found], budget: Budget
+    ) -> tuple[list[Found], Found | None, Edit | None]:
+        """Return the edits of some distances, and nearer ones, that put a call right, the cause of it, and the closest.
+
+        Where none of them is the cause, those are tried that these cut off because they cost a little more.
+        """
+        search, check, refused = gate.search, gate.check, frozenset[tuple[object, ...]]()
+        while True:
+            rings = search.candidates(check, trace, gate.places, *within)
+            winners, closest = search.found(check, rings, budget, gate.failing, gate.checks.passing, refused)
+            winners = search.locally_right_first(check, trace, gate.places, winners)
+            winners = search.with_effect(check, trace, winners)
+            if near:
+                winners = sorted([*near, *winners], key=lambda each: each.rank)
+            chosen = gate.chosen(winners)
+            if chosen is not None or not winners or refused or gate.before or check.is_plain:
+                return list(winners), chosen, closest
+            near, refused = list(winners), frozenset(each.edit.key for each in winners)
 
     @staticmethod
     def _is_right_alone(search: Search, check: Check, edit: Edit) -> bool:

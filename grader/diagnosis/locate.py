@@ -142,7 +142,7 @@ def _mark_wrong(
         places.origins += own
         function = places.function[id(statement)]
         is_trusted = function in trusted or _sets_up(function, label)
-        is_packed = function != label and bool(own) and all(isinstance(each, ast.Tuple) for each in own)
+        is_packed = bool(own) and all(_is_packed(module, statement, each, function != label) for each in own)
         far = FIRST if first is None and not is_packed else FEEDING
         places.far[id(statement)] = min(places.far[id(statement)], far + (2 if is_trusted else 0))
         is_trusted = is_trusted or is_packed  # a helper may give its parts otherwise
@@ -156,6 +156,15 @@ def _mark_wrong(
                 places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if is_trusted else 0))
         if used & set(parameters(module.functions[function])):  # an argument that its caller chose wrongly
             _mark_callers(places, trace, function, trusted)
+
+
+def _is_packed(module: ModuleText, statement: ast.stmt, node: ast.expr, is_inner: bool) -> bool:
+    """Say whether an expression only holds together what a helper gives, or takes it apart."""
+    if isinstance(node, ast.Tuple):
+        return is_inner
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    is_own = isinstance(node, ast.Call) and getattr(node.func, "id", "") in module.functions
+    return is_own and any(isinstance(each, ast.Tuple) for each in targets)
 
 
 def _mark_condition(places: Places, statement: ast.stmt) -> None:

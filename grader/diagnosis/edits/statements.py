@@ -227,7 +227,7 @@ def value_not_renewed(site: Site) -> Iterator[Made]:
         made = loaded(before.value) & changed
         if not made or stored(before) & changed or not stored(before) & read:
             continue
-        last = max(place for place, each in enumerate(node.body) if made & _changed(each))
+        last = max((place for place, each in enumerate(node.body) if made & _changed(each)), default=-1)
         body = [*node.body[: last + 1], before, *node.body[last + 1 :]]
         says = f"`{first_line(before)}` runs once, and has to run again in each round"
         fix = "Do it again in the loop, where what it is made of is new."
