@@ -31,6 +31,7 @@ from grader.process import uncollected
 from grader.sandbox.connection import RequestLog
 
 MOST_CAUSES = 8  # edits that are looked for in one module
+PLACED = 300  # trials for the line of a known mistake that no value tells
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against
 
@@ -138,9 +139,7 @@ class Explainer:
                 match = known.match(waiting, checks, self._labels - {label})
             searched = [each for each in waiting if each.outcome.test not in direct]
             if match is not None and self._is_all(match, searched, left, known):
-                explained = self._take_known(
-                    match, left, known, known.place_of(match, checks, self._edited.begun(label))
-                )
+                explained = self._take_known(match, left, known, self._place_of(match, left, checks, known, label))
                 left = [each for each in left if each not in explained]
             else:
                 unexplained.add(label)
@@ -213,6 +212,7 @@ class Explainer:
                 cause = self._known_as(
                     match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
                 )
+                known.told.append(match.mistakes[-1])
                 match = None
             self.causes.append(cause)
             explained |= cause.checks
@@ -235,6 +235,23 @@ class Explainer:
             checks.mended -= dropped
         return explained
 
+    def _place_of(
+        self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
+    ) -> tuple[str, int]:
+        """Return the function and the line of a known mistake: by the edit that puts it right, else by its values."""
+        search = self._edited.begun(label)
+        if search is None:
+            return match.mistakes[-1].replaces, 0
+        own = sorted(match.checks, key=lambda each: each.size)
+        try:
+            cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
+        except RunnerGone:
+            cause = None
+        self._edited.search = search
+        if cause is not None and match.checks <= cause.checks:
+            return cause.function, cause.line
+        return known.place_of(match, checks, search)
+
     def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
         mistake = match.mistakes[-1]
@@ -247,6 +264,7 @@ class Explainer:
         self, match: Match, left: Sequence[Check], known: KnownMistakes, place: tuple[str, int] = ("", 0)
     ) -> set[Check]:
         mistake, (function, line) = match.mistakes[-1], place
+        known.told.append(mistake)
         checks = match.checks | frozenset(known.also(match, left))
         name = function if line else self._own_name(mistake, match)
         self.causes.append(Cause(mistake.id, name, line, mistake.text, mistake.fix, checks, mistake.criterion, True))

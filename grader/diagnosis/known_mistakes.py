@@ -6,16 +6,21 @@ import ast
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from grader.course.answers import Mistake, module_from
+from grader.course.answers import Mistake, definitions, module_from
 from grader.course.stage import Stage
 from grader.diagnosis.checks import NOISE, Check, Checks
-from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.instrument import Trace
+from grader.diagnosis.locate import MADE, Places
+from grader.diagnosis.lookup import LIBRARIES
+from grader.diagnosis.module_text import ModuleText, called, loaded, parameters
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
@@ -28,6 +33,9 @@ MOST_KEPT = 10  # calls that were answered rightly
 MOST_DECIDING = 60  # of these, between mistakes that explain as much
 MOST_PLACED = 3  # calls in which the line of a mistake is looked for
 SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kinds of values that many lines give
+LAYING_OUT = frozenset(
+    ("reshape", "transpose", "swapaxes", "moveaxis", "ravel", "expand_dims", "squeeze", "broadcast_to")
+)
 LONG = 40  # requests and loops of a call, past which only the mistakes of its own criterion are asked
 
 
@@ -50,6 +58,7 @@ class KnownMistakes:
     _modules: dict[tuple[str, ...], types.ModuleType] = field(default_factory=dict)
     _answers: dict[tuple[tuple[str, ...], Check], bool] = field(default_factory=dict)
     undecided: dict[Check, tuple[str, ...]] = field(default_factory=dict)  # the ids of those that explain a call alike
+    told: list[Mistake] = field(default_factory=list)
     asked: int = 0
 
     def __post_init__(self) -> None:
@@ -141,13 +150,28 @@ class KnownMistakes:
         left = sorted((each for each in failing if each not in match.checks), key=lambda each: each.size)
         for check in left[:1]:
             for other in self._possible(check):
-                if other.id in {each.id for each in match.mistakes}:
+                if any(each.id == other.id for each in match.mistakes):
                     continue
                 both = (*match.mistakes, other)
                 explained = {each for each in left[:8] if self._explains(both, each)}
                 if check in explained:
                     return Match((other,), frozenset(explained))
         return None
+
+    def _is_instead(self, one: Mistake, other: Mistake) -> bool:
+        """Say whether two mistakes change the same lines of a function: nobody makes both."""
+        return one.replaces == other.replaces and bool(self._lines_changed(one) & self._lines_changed(other))
+
+    def _lines_changed(self, mistake: Mistake) -> set[int]:
+        """Return which lines of the reference's function a mistake changes, or puts others behind."""
+        right = self._definitions.get(mistake.replaces, "").split("\n")
+        codes = SequenceMatcher(None, right, mistake.source.split("\n"), autojunk=False).get_opcodes()
+        changed = [(a, b) for code, a, b, _, _ in codes if code != "equal" and a < len(right)]
+        return {line for a, b in changed for line in range(max(a, 1), max(b, a + 1))}
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, str]:
+        return definitions(self.reference_text)
 
     def _possible(self, check: Check) -> list[Mistake]:
         reached = self._reached_by(check)
@@ -157,6 +181,7 @@ class KnownMistakes:
             for each in self.mistakes
             if each.replaces.partition(".")[0] in reached
             and (each.replaces in ran or not self._is_plain(each.replaces))
+            and not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
         ]
         if len(check.records) > LONG:
             found = [each for each in found if each.criterion == check.criterion]
@@ -200,47 +225,79 @@ class KnownMistakes:
                 self._answers[key] = self._replay(module, check, is_exact).agrees((*check.records, *check.later))
         return self._answers[key]
 
-    def place_of(self, match: Match, checks: Checks, search: Search | None) -> tuple[str, int]:
-        """Return the function and the line in which a known mistake stands, by the smallest calls that show one."""
-        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
-        found = match.mistakes[-1].replaces, 0
-        for check in order[:MOST_PLACED]:
-            found = self._place_in(check, match.mistakes[-1], checks, search)
-            if found[1]:
-                break
-        return found
+    def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int]:
+        """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
-    def _place_in(self, check: Check, mistake: Mistake, checks: Checks, search: Search | None) -> tuple[str, int]:
-        """Return the function and the line of a known mistake in a call: of the first value that is wrong as its is.
-
-        The line is 0 where no value is, nor one line alone goes wrong first.
+        It is the first that makes a value of right parts that is wrong as the mistake's is, else the one in which
+        values go wrong, else the first with a value that is wrong as the mistake's is. The line is 0 where none is.
         """
-        nowhere = mistake.replaces, 0
-        try:
-            trace = search.trace(check) if search is not None else None
-        except RunnerGone:
-            return nowhere
-        if search is None or trace is None:
-            return nowhere
-        places, within = search.places(check, trace, checks.trusted()), trace.probes.within
-        own = self._functions_of(mistake, search) or search.reached(check.label)
-        if not places.known:
-            return nowhere
+        mistake = match.mistakes[-1]
+        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
+        begun: list[tuple[str, int]] = []
+        alike: list[tuple[str, int]] = []
+        doubted: list[tuple[str, int]] = []
+        for check in order[:MOST_PLACED]:
+            try:
+                trace = search.trace(check)
+            except RunnerGone:
+                break
+            located = search.places(check, trace, checks.trusted()) if trace is not None else None
+            if trace is None or located is None or not located.known:
+                continue
+            own = self._functions_of(mistake, search) or search.reached(check.label)
+            seen = check, mistake, search, trace, located, own, checks.trusted()
+            begun += self._made_alike(*seen, begun_alone=True)
+            doubted += self._doubted(*seen)
+            alike += self._made_alike(*seen)
+        places = begun or doubted or alike
+        if not places:
+            return mistake.replaces, 0
+        return min((each for each in places if each[0] == places[0][0]), key=lambda each: each[1])
+
+    def _made_alike(
+        self, check: Check, mistake: Mistake, search: Search, trace: Trace, places: Places, own: set[str],
+        trusted: frozenset[str], begun_alone: bool = False,
+    ) -> list[tuple[str, int]]:  # fmt: skip
+        """Return where a value first is wrong as that of a mistake is, if anywhere; begun_alone: one of right parts."""
+        within = trace.probes.within
         alike = search.values_with(f"{self.reference_text}\n\n{mistake.source}", check)
-        wrong = [each for each in trace.entries if id(each[0]) in places.wrong and within[id(each[0])] in own]
-        said = [(node, each) for node, each in wrong if each.kind not in SAYS_NOTHING]
-        said = [(node, each) for node, each in said if each.known is not None and each.known in alike]
-        said = [(node, each) for node, each in said if within[id(node)] == mistake.replaces] or said  # else in a helper
-        found: list[ast.AST] = [node for node, each in said if each.shape or each.is_real] or [node for node, _ in said]
-        if found:
-            return within[id(found[0])], int(getattr(found[0], "lineno", 0))
-        begun = [each for each in places.origins if not any(id(part) in places.wrong for part in walk(each)[1:])]
-        lines = {(within[id(each)], each.lineno) for each in begun if within[id(each)] in own}
-        if not lines:  # no value is wrong but what is answered
-            ran = [each for each in places.statements if places.function[id(each)] in own and trace.did_run(each)]
-            least = min((places.far[id(each)] for each in ran), default=0)
-            lines = {(places.function[id(each)], each.lineno) for each in ran if places.far[id(each)] == least}
-        return lines.pop() if len(lines) == 1 else nowhere
+        noted = [
+            (node, each) for node, each in trace.entries
+            if id(node) in places.wrong and within[id(node)] in own and isinstance(node, MADE)
+            and not isinstance(node, ast.Attribute) and (_is_begun(node, places) or not begun_alone)
+            and each.kind not in SAYS_NOTHING and each.known is not None and each.known in alike
+        ]  # fmt: skip
+        said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
+        said = [each for each in said if within[id(each)] == mistake.replaces or not _is_way(each, search, trusted)]
+        if not said:
+            return []
+        first = min(said, key=lambda each: (_is_way(each, search, trusted), trace.order.get(id(each), 0)))
+        return [(within[id(first)], int(getattr(first, "lineno", 0)))]
+
+    def _doubted(
+        self, check: Check, mistake: Mistake, search: Search, trace: Trace, places: Places, own: set[str],
+        trusted: frozenset[str],
+    ) -> list[tuple[str, int]]:  # fmt: skip
+        """Return the one line in which values go wrong: by what it makes, stores or answers."""
+        begun = [each for each in places.origins if _is_begun(each, places) and not _is_way(each, search, trusted)]
+        lines = {(trace.probes.within[id(each)], each.lineno) for each in begun}
+        lines = {each for each in lines if each[0] in own}
+        lines = lines or {(places.function[id(each)], each.lineno) for each in places.storing}
+        found = [each for each in lines if each[0] in own]
+        if len(found) != 1 and not begun and check.kind != "purity":
+            found = self._answering(mistake, search, places)
+        return found if len(found) == 1 else []
+
+    @staticmethod
+    def _answering(mistake: Mistake, search: Search, places: Places) -> list[tuple[str, int]]:
+        """Return the line that makes the answer of a mistake's function of its arguments alone."""
+        function = search.module.functions.get(mistake.replaces)
+        last = function.body[-1] if function is not None else None
+        if function is None or not isinstance(last, ast.Return) or id(last) not in places.far:
+            return []
+        known = {*parameters(function), *search.module.functions, *LIBRARIES}
+        is_whole = not isinstance(last.value, ast.Name) and loaded(last) <= known
+        return [(mistake.replaces, last.lineno)] if is_whole else []
 
     def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
@@ -271,6 +328,24 @@ class KnownMistakes:
                 exec(compile(each.source, f"<{each.id}>", "exec"), module.__dict__)
             self._modules[key] = module
         return self._modules[key]
+
+
+def _is_begun(node: ast.AST, places: Places) -> bool:
+    """Say whether all parts of an expression are right."""
+    return not any(id(part) in places.wrong for part in walk(node)[1:])
+
+
+def _is_way(node: ast.AST, search: Search, trusted: frozenset[str]) -> bool:
+    """Say whether an expression only lays values out, groups or asks for them: right ways to an answer differ there."""
+    match node:
+        case ast.Tuple() | ast.List() | ast.Compare() | ast.Attribute():
+            return True
+        case ast.Subscript():
+            return any(isinstance(each, ast.Constant) and each.value is None for each in walk(node.slice))
+        case ast.Call():
+            name = called(node)  # of a function whose own answers are right, the arguments are wrong
+            return name in LAYING_OUT or (name in search.module.functions and name not in trusted)
+    return False
 
 
 def _put_in_place(module: ModuleText) -> dict[str, ast.stmt]:

@@ -45,6 +45,7 @@ class Places:
     statements: list[ast.stmt] = field(default_factory=list)  # the nearest first
     wrong: set[int] = field(default_factory=set)  # ids of expressions whose value no right module has
     origins: list[ast.expr] = field(default_factory=list)  # of these, those of right parts, in the order they ran
+    storing: list[ast.stmt] = field(default_factory=list)  # that put right values where they do not belong
     raising: ast.stmt | None = None  # the statement in which the learner's module raised
     known: bool = False  # whether there was a right module to compare with
 
@@ -128,7 +129,9 @@ def _mark_wrong(
             for each in walk(head)
             if isinstance(each, MADE) and id(each) in began.found
         ]
-        if found or _stores_another(statement, places.function[id(statement)], trace, right, wrong):
+        if _stores_another(statement, places.function[id(statement)], trace, right, wrong):
+            places.storing.append(statement)
+        if found or statement in places.storing[-1:]:
             doubted[id(statement)] = [each for each in found if isinstance(each, ast.expr)]
     fine = _cleared(places, trace, doubted, wrong, right, label)
     first = None

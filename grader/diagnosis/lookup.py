@@ -26,6 +26,8 @@ DEEPEST = 3  # names that stand for one another
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
 ALONE = "`{old}` alone is used where more is needed"
+PART = "all of `{old}` is used where a part of it is needed"
+SQUARE = "`{old}` is used where its square is needed"
 MISSING = {
     (ast.Mult, None): "the factor `{new}` is missing beside `{old}`",
     (ast.Add, None): "`{new}` is not added to `{old}`",
@@ -97,8 +99,7 @@ class Lookup:
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
             says = USED_FOR.format(old=site.show(old), new=ast.unparse(new))
             if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
-                is_part = any(is_equal(each, old) for each in walk(new))
-                says = (_more(old, new) if is_part else VAGUE).replace("{old}", site.show(old))
+                says = said_of(old, new).replace("{old}", site.show(old))
             fix = f"Write `{ast.unparse(new)}`."
             rank = LIKELY if distance <= 2 else USUAL
             yield Edit(
@@ -116,6 +117,19 @@ class Lookup:
     def made(self, right: Right, name: str) -> ast.expr | None:
         """Return what a local name of a right module's function is made of."""
         return self._made.get((id(right.trace), right.function), {}).get(name)
+
+
+def said_of(old: ast.AST, new: ast.AST) -> str:
+    """Return what is said of an expression in whose place a larger one is needed."""
+    match new:
+        case ast.Subscript(value=value) if is_equal(value, old):
+            is_wider = any(isinstance(each, ast.Constant) and each.value is None for each in walk(new.slice))
+            return VAGUE if is_wider else PART
+        case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=2)) if is_equal(base, old):
+            return SQUARE
+        case ast.BinOp(left=left, op=ast.Mult(), right=right) if is_equal(left, old) and is_equal(right, old):
+            return SQUARE
+    return _more(old, new) if any(is_equal(each, old) for each in walk(new)) else VAGUE
 
 
 class _Translation:

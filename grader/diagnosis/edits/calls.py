@@ -101,6 +101,29 @@ def axis_missing(site: Site) -> Iterator[Made]:
             yield site.make(replaced(node, keywords=kept), says, adds=True)
 
 
+@edit("axis-missing", ast.Call, ast.Tuple, rank=LIKELY)
+def joined_along_the_first(site: Site) -> Iterator[Made]:
+    """Yield arrays that are joined along another axis than the first, which np.stack and np.concatenate take."""
+    whole = [each for each in (getattr(site.node, "elts", None) or [site.node]) if _is_joined(each)]
+    if not whole or (isinstance(site.node, ast.Tuple) and len(whole) == 1):
+        return
+    names = " and ".join(dict.fromkeys(f"`{called(each)}`" for each in whole))
+    for axis in (1, -1):
+        with_axis = [ast.keyword("axis", number(axis))]
+        says = f"{names} without `axis` joins along the first axis, and {words(number(axis))} is needed"
+        if isinstance(site.node, ast.Tuple):
+            inner = [replaced(each, keywords=with_axis) if each in whole else each for each in site.node.elts]
+            yield site.make(replaced(site.node, elts=inner), says, adds=True)
+        else:
+            yield site.make(replaced(site.node, keywords=with_axis), says, adds=True)
+
+
+def _is_joined(node: ast.AST) -> bool:
+    """Say whether a call joins arrays and names no axis."""
+    is_join = isinstance(node, ast.Call) and called(node) in ("stack", "concatenate") and len(node.args) == 1
+    return is_join and isinstance(node, ast.Call) and not node.keywords
+
+
 @edit("keepdims-missing", ast.Call, rank=LIKELY)
 def keepdims_missing(site: Site) -> Iterator[Made]:
     """Yield a reduction that keeps its axis."""

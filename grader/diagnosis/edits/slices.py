@@ -141,6 +141,26 @@ def index_wrong(site: Site) -> Iterator[Made]:
         yield site.make(replaced(node, slice=second), "`{old}` takes rows where columns are needed", rank=USUAL)
 
 
+@edit("rows-for-entries", ast.Subscript, rank=LIKELY)
+def rows_for_entries(site: Site) -> Iterator[Made]:
+    """Yield an entry of each row where a list of columns takes whole rows, or the same columns of all rows."""
+    node, table = site.node, site.value(site.node.value)
+    is_second = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2
+    first = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and is_second else None
+    is_of_all = isinstance(first, ast.Slice) and first.lower is first.upper is first.step is None
+    key = node.slice.elts[1] if isinstance(node.slice, ast.Tuple) and is_of_all else node.slice
+    columns = site.value(key) if isinstance(key, ast.expr) else None
+    if table is None or columns is None or len(table.shape) != 2 or columns.shape != table.shape[:1]:
+        return
+    if table.kind != "array" or columns.kind != "array" or columns.is_real:
+        return
+    size = ast.Call(ast.Name("len", Load), [key], [])
+    rows = ast.Call(ast.Attribute(ast.Name("np", Load), "arange", Load), [size], [])
+    says = "`{old}` takes the columns of all rows" if is_of_all else "`{old}` takes whole rows"
+    new = replaced(node, slice=ast.Tuple([rows, key], Load))
+    yield site.make(new, f"{says}, and one entry of each row is needed", adds=True)
+
+
 @edit("bounds-wrong", ast.Slice, rank=USUAL)
 def bounds_wrong(site: Site) -> Iterator[Made]:
     """Yield a slice without one of its bounds, with one that is moved by 1, or that is another name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -214,3 +215,65 @@ def test_a_known_mistake_of_a_row_that_passes_gives_way_to_an_edit(stage: Stage)
     known = Mistake("unbiased", "another-row", "affine", "The bias is missing.", "Add b.", source)
     found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
     assert [(each.id, each.function, each.line) for each in found] == [("term-missing", "affine", 5)]
+
+
+def mistake(id: str, function: str, was: str, now: str) -> Mistake:
+    """Return a known mistake that is a small change of a right function."""
+    lines = textwrap.dedent(replaced(was, now)).split("\n")
+    start = next(place for place, line in enumerate(lines) if line.startswith(f"def {function}("))
+    end = next((place for place in range(start + 1, len(lines)) if lines[place][:1].strip()), len(lines))
+    return Mistake(id, "row", function, f"{id} is wrong.", "Mend it.", "\n".join(lines[start:end]))
+
+
+MINUS = mistake("minus", "affine", "x @ w + b", "x @ w - b")
+TWICE = mistake("twice", "affine", "x @ w + b", "x @ w + 2 * b")
+OF_SUM = mistake("of-sum", "spread", "** 2).mean(", "** 2).sum(")
+NO_MEAN = mistake("no-mean", "spread", "return (x - mean) / np", "return x / np")
+
+
+@pytest.mark.parametrize("known", [(MINUS, TWICE), (TWICE, MINUS)], ids=["minus", "twice"])
+def test_of_known_mistakes_of_one_line_one_is_told(stage: Stage, known: tuple[Mistake, ...]) -> None:
+    first, second = ("- b", "+ 2 * b") if known[0] is MINUS else ("+ 2 * b", "- b")
+    learners = replaced("x @ w + b", f"(x @ w {first} if x.max() > 3 else x @ w {second})")
+    calls: list[list[Call]] = [[("affine", (x, W, B))] for x in (X, X + 1, X + 2, X / 5)]
+    told = {each.id for each in causes(stage, RIGHT, learners, calls, mistakes=known)}
+    assert told & {"minus", "twice"} == {known[0].id}
+
+
+def test_mistakes_of_two_lines_are_two_causes(stage: Stage) -> None:
+    learners = replaced(
+        "return (x - mean) / np.sqrt(var + eps)",
+        "return x / np.sqrt(var + eps) if x.max() > 3 else (x - mean) / np.sqrt(var * x.shape[-1] + eps)",
+    )
+    calls: list[list[Call]] = [[("spread", (x, 0.5))] for x in (X, X + 1, X + 2, X / 5)]
+    assert len(causes(stage, RIGHT, learners, calls, mistakes=(OF_SUM, NO_MEAN))) == 2
+
+
+WINDOW = """
+    import numpy as np
+
+
+    def total(values):
+        last = len(values)
+        seen = values[:last]
+        result = seen.sum()
+        return result
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("last = len(values)", "last = len(values) - 1", 5),  # a number that right modules have too
+        ("values[:last]", "values[1:last]", 6),
+        ("seen.sum()", "seen.mean()", 7),
+    ],
+)
+def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str, new: str, line: int) -> None:
+    learners = WINDOW.replace(old, new)
+    source = textwrap.dedent(learners).partition("\n\n\n")[2]
+    known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
+    calls: list[list[Call]] = [[("total", (X[0] * size + 0.25,))] for size in (1.0, 2.0, 3.5)]
+    assert [(each.id, each.line) for each in causes(stage, WINDOW, learners, calls, mistakes=(known,))] == [
+        ("known", line)
+    ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.obvious import OBVIOUS, obvious
 from grader.outcome import Diagnosis
 from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.engine import ended, module_of
 
 MANIFEST = """
     schema = 1
@@ -261,3 +263,15 @@ def test_what_the_numbers_look_like_is_not_said_beside_a_cause(course: SmallCour
     failure = next(failure for row in rows for failure in row.failures)
     assert failure.diagnosis is not None and failure.diagnosis.mistake.startswith("operator-confused")
     assert not failure.pattern and "times" not in failure.message
+
+
+@pytest.mark.parametrize(("is_kept", "told"), [(False, ""), (True, "nothing-returned")])
+def test_an_answer_that_was_too_large_to_keep_is_not_called_nothing(
+    course: SmallCourse, is_kept: bool, told: str
+) -> None:
+    right = "def halves(x):\n    return x / 2\n"
+    test = ended(module_of(right), "large", [("halves", (np.ones(2),))], "failed")
+    record = test.records[0]
+    record.result, record.returned, record.replayable = None, None, is_kept
+    found = obvious(course.stage, module_of(right), test.records, test.names, "halves", right.encode())
+    assert (found.mistake if found else "") == told
