@@ -27,7 +27,7 @@ from grader.gradebook.intake import MISSING, committed
 from grader.gradebook.job import ungraded
 from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
-from grader.gradebook.records import Attempt, Key, Made, Member, Outcome, Waiting
+from grader.gradebook.records import Attempt, Clock, Key, Made, Member, Outcome, Waiting
 from grader.gradebook.records import Result as Kept
 from grader.gradebook.roster import keys, moment
 from grader.gradebook.store import Gradebook
@@ -218,13 +218,14 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
     digest = MISSING if result.is_missing else result.submission
     if each.text is not None:
         digest = hashlib.sha256(each.text).hexdigest()
-    attempt = Attempt(
-        each.student, stage.id, digest, each.submitted, "csv" if each.submitted else "unknown", each.label
-    )
+    elif not digest:  # what waits, or failed, has none: the commit tells it from others
+        digest = hashlib.sha256(f"{result.outcome} {each.label}".encode()).hexdigest()
+    clock: Clock = "commit" if each.submitted else "unknown"
+    attempt = Attempt(each.student, stage.id, digest, each.submitted, clock, each.label)
+    book.keep_attempt(attempt)
     if result.outcome == "fault":
         book.note_fault(each.student, stage.id, result.why, now)
         return False
-    book.keep_attempt(attempt)
     if (each.student, stage.id, digest) in before:
         return False
     whole = digest if result.is_missing else result.submission

@@ -375,20 +375,20 @@ def nameless(sheet: Sheet, number: int) -> Sheet:
     """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
     name = f"student {number}"
     mine = tuple(
-        replace(
-            each, student=name, identity="", label="", member=None, verdict=_without(each.verdict, each.student, name)
-        )
+        replace(each, student=name, identity="", label="", member=None, verdict=_without_names(each, name))
         for each in sheet.entries
     )
     return Sheet(name, mine, sheet.tries)
 
 
-def _without(verdict: Document | None, student: str, name: str) -> Document | None:
-    """Return a verdict whose problem does not say whose it is."""
-    problem = (verdict or {}).get("problem")
-    if verdict is None or not problem:
+def _without_names(entry: Entry, name: str) -> Document | None:
+    """Return the verdict of an entry; its problem does not say whose it is, nor where the file lay."""
+    verdict = entry.verdict
+    if verdict is None or not verdict.get("problem"):
         return verdict
-    return {**verdict, "problem": {**problem, "message": str(problem["message"]).replace(student, name)}}
+    file = Path(entry.label).name
+    message = entry.problem.replace(file, "the module") if file else entry.problem
+    return {**verdict, "problem": {**verdict["problem"], "message": message.replace(entry.student, name)}}
 
 
 @contextmanager

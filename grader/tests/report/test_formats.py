@@ -10,8 +10,9 @@ import jsonschema
 import pytest
 
 from grader.errors import UsageError
-from grader.report.formats import CHECKS, Target, parsed
+from grader.report.formats import CHECKS, CLASSES, Target, parsed
 from grader.tests.support.packages import installed
+from grader.tests.support.places import ROOT
 from grader.tests.support.verdicts import PASSED, SCENE, SYNTAX, UNMARKED, VERDICT, report
 from grader.verdict import Verdict
 
@@ -101,3 +102,9 @@ class TestOfAnInstalledPackage:
         with pytest.raises(UsageError, match=f"the format words .*{why}") as caught:
             CHECKS["words"]
         assert place in (caught.value.hint or "")
+
+
+def test_the_pages_name_every_format() -> None:
+    for formats, name in ((CHECKS, "grading.md"), (CLASSES, "class.md")):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert [each for each in formats.own if f"| `{each}` |" not in page] == []
