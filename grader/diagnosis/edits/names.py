@@ -115,20 +115,6 @@ def attribute_misspelled(site: Site) -> Iterator[Made]:
             yield site.make(new, f"a {kind} has no method `{site.node.attr}`", f"Write `.{other}`.")
 
 
-@edit("attribute-misspelled", ast.Attribute, rank=USUAL)
-def attribute_set_as_another(site: Site) -> Iterator[Made]:
-    """Yield the name by which an attribute is read that is set under one much like it."""
-    node, wanted = site.node, site.context.error == "AttributeError" and isinstance(site.node.ctx, ast.Store)
-    if wanted and root_name(node) == "self":
-        read = {
-            each.attr for function in site.module.functions.values() for each in walk(function)
-            if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)
-        }  # fmt: skip
-        for other in difflib.get_close_matches(node.attr, sorted(read - {node.attr}), 3):
-            says = f"`{{old}}` is set, and what is read is called `{other}`"
-            yield site.make(replaced(node, attr=other), says, f"Write `self.{other}`.")
-
-
 @edit("function-confused", ast.Name, ast.Attribute, rank=LIKELY)
 def function_confused(site: Site) -> Iterator[Made]:
     """Yield `np.sum` for `np.mean`, and another function of the module that takes as many arguments."""
