@@ -27,7 +27,9 @@ def push(
     apply: Annotated[bool, typer.Option("--apply", help="Write the marks; without it nothing is written.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the marks of a stage into an assignment of Canvas: those that differ, and no others.
+    """Write marks that differ into Canvas.
+
+    They are those of a stage, into one assignment.
 
     CANVAS_TOKEN in the environment is an access token that may edit grades. Without --apply it only shows what would be
     written. A mark that is not known yet leaves Canvas's as it is. Exit code 4 if some could not be written.
