@@ -105,7 +105,9 @@ def pull(
         str, typer.Option("--server", envvar="GITHUB_SERVER_URL", metavar="URL", help="The address of the git server.")
     ] = "https://github.com",
 ) -> None:
-    """Fetch one commit, or those of a class, as data: nothing of it runs.
+    """Fetch commits as data: nothing of them runs.
+
+    It is one commit, or those of a class.
 
     Nothing is checked out either. Of a class, a commit that cannot be fetched is told and costs the others nothing.
 
@@ -146,7 +148,9 @@ def grade(
     feedback: FeedbackLevel = "full",
     lend: Lend = "passed",
 ) -> None:
-    """Grade one batch of a class, each student and stage as `grader check --submission` does.
+    """Grade one batch of a class.
+
+    Each student and stage is graded as `grader check --submission` does.
 
     Exit code 4 if the grader failed for some; all others are graded.
     """

@@ -34,7 +34,7 @@ def take_in_verdicts(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be taken in; write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take in verdicts that were reached elsewhere: in CI, by Gradescope, on another machine.
+    """Take in verdicts of CI and other machines.
 
     They count under the same class.toml as all others. Who is in the roster and has no verdict is `missing`, as after
     `grade`. A student who has a result for the same text keeps it. Exit codes: 0 all is taken in; 4 some files are

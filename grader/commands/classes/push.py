@@ -27,12 +27,14 @@ def push(
     apply: Annotated[bool, typer.Option("--apply", help="Write the marks; without it nothing is written.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the marks of a stage into an assignment of Canvas: those that differ, and no others.
+    """Write marks that differ into Canvas.
+
+    They are those of a stage, into one assignment.
 
     CANVAS_TOKEN in the environment is an access token that may edit grades. Without --apply it only shows what would be
     written. A mark that is not known yet leaves Canvas's as it is. Exit code 4 if some could not be written.
     """
-    from grader.classroom.canvas import TOKEN, CanvasAssignment, planned
+    from grader.classroom.canvas import CanvasAssignment, planned
     from grader.commands.classes.marks import stage_id
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
@@ -40,12 +42,7 @@ def push(
     from grader.report.terminal.screen import look, say, write
     from grader.report.terminal.words import count
 
-    if platform not in PLATFORMS:
-        raise UsageError(f"{platform!r} cannot be pushed to", "Choose canvas; `class export` writes files for others.")
-    if not course.isdecimal() or not assignment.isdecimal():
-        raise UsageError("--course and --assignment are numbers", "As in …/courses/17/assignments/4711.")
-    if not (token := os.environ.get(TOKEN, "").strip()):
-        raise UsageError(f"{TOKEN} is not set", "Make an access token in Canvas, under Account, Settings.")
+    token = _token(platform, course, assignment)
     wanted = stage_id(stage)
     with Gradebook.open(out) as book:
         entries = [each for each in table(book) if each.stage == wanted]
@@ -76,3 +73,16 @@ def push(
     for why in failed:
         say(f"not written: {why}")
     raise typer.Exit(4 if failed else 0)
+
+
+def _token(platform: str, course: str, assignment: str) -> str:
+    """Return the token to write with; UsageError for whatever cannot be asked for."""
+    from grader.classroom.canvas import TOKEN
+
+    if platform not in PLATFORMS:
+        raise UsageError(f"{platform!r} cannot be pushed to", "Choose canvas; `class export` writes files for others.")
+    if not course.isdecimal() or not assignment.isdecimal():
+        raise UsageError("--course and --assignment are numbers", "As in …/courses/17/assignments/4711.")
+    if not (token := os.environ.get(TOKEN, "").strip()):
+        raise UsageError(f"{TOKEN} is not set", "Make an access token in Canvas, under Account, Settings.")
+    return token

@@ -37,7 +37,7 @@ def regrade_requests(
     policy: PolicyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show what students ask to be looked at once more, and answer it.
+    """Show and answer what students ask to look at again.
 
     Each request is shown with the code, the call that failed and what the verdict says. --close answers it with a
     reason alone, or with --points as `override` gives them.

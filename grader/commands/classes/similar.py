@@ -48,7 +48,7 @@ def similar(
     archive: Archives = None,
     as_json: Json = False,
 ) -> None:
-    """List copies of the course's solution, and alike submissions.
+    """List copies of the solution, and alike submissions.
 
     Nothing is graded by it.
 

@@ -30,7 +30,9 @@ def show(
     policy: PolicyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show all of one student: points and why, the code where it is wrong, the history.
+    """Show one student: points, why, and the history.
+
+    The lines of the module where it is wrong are shown as well.
 
     --html writes the page that `report` makes for the student, to hand back as it is.
     """
@@ -126,7 +128,7 @@ def rename(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the student is called from now on.")],
     out: Folder,
 ) -> None:
-    """Call a student by another name, everywhere in the gradebook."""
+    """Call a student by another name."""
     from grader.gradebook.class_run import locked
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import say
@@ -150,7 +152,10 @@ def merge(
     out: Folder,
     policy: PolicyFile = None,
 ) -> None:
-    """Join two names of one person: INTO gets all attempts of STUDENT."""
+    """Join two names of one person.
+
+    INTO gets all attempts of STUDENT.
+    """
     from grader.gradebook.class_run import RunOptions, locked, policy_of
     from grader.gradebook.marks import update_marks
     from grader.gradebook.store import Gradebook
