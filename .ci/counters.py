@@ -37,17 +37,16 @@ class Module:
 
 
 def read(package: Path) -> list[Module]:
-    """Return the modules of a package in the order of their paths; its tests are left out."""
+    """Return the modules of a package in the order of their paths."""
     found = []
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
-        if "tests" not in parts:
-            text = path.read_text(encoding="utf-8")
-            name = ".".join(parts).removesuffix(".__init__")
-            place = path.relative_to(package.parent).as_posix()
-            tree = ast.parse(text)
-            docstring = ast.get_docstring(tree) or ""
-            found.append(Module(name, place, len(text.splitlines()), docstring, tuple(_statements(tree.body))))
+        text = path.read_text(encoding="utf-8")
+        name = ".".join(parts).removesuffix(".__init__")
+        place = path.relative_to(package.parent).as_posix()
+        tree = ast.parse(text)
+        docstring = ast.get_docstring(tree) or ""
+        found.append(Module(name, place, len(text.splitlines()), docstring, tuple(_statements(tree.body))))
     return found
 
 

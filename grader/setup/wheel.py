@@ -112,7 +112,6 @@ def entry_points_text(project: dict[str, Any]) -> str:
 
 WHEELS = ".grader/wheels"
 GRADER = Path(__file__).resolve().parents[1]
-APART = ("tests",)  # rooms that no package holds
 ENDS = ".whl"
 HASH = ".sha256"  # is added to the wheel's name; `sha256sum -c` reads it
 AGAIN = "Put it back: from git, from whoever gave you the folder, or with `grader update`."
@@ -133,8 +132,8 @@ def _stem(name: str) -> str:
 
 
 def engine_paths(left_out: Iterable[str] = ()) -> list[Path]:
-    """Return the grader's own files: no tests or course, and nothing that left_out names."""
-    without = {GRADER / name for name in (*APART, ARCHIVE, *left_out)}
+    """Return the grader's own files: no course, and nothing that left_out names."""
+    without = {GRADER / name for name in (ARCHIVE, *left_out)}
     paths = (path for path in sorted(GRADER.rglob("*")) if path.is_file() and not _is_cache(path))
     return [path for path in paths if not {path, *path.parents} & without]
 

@@ -1,0 +1,75 @@
+"""A learner's functions and a right module beside them, in this process: what the tests of the engine run on."""
+
+from __future__ import annotations
+
+import textwrap
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.course.answers import Mistake
+from grader.course.stage import Stage
+from grader.diagnosis.causes import Explainer
+from grader.diagnosis.checks import Ended
+from grader.diagnosis.edited import Cause
+from grader.diagnosis.pool import Pool
+from grader.diagnosis.runner import LocalRunner
+from grader.outcome import Kind, Outcome
+from grader.sandbox.record import Name, Record, copied_value
+from tests.diagnosis.reader import complaints
+
+Call = tuple[str, tuple[Any, ...]]
+
+
+def module_of(text: str) -> types.ModuleType:
+    """Return a text as a module."""
+    module = types.ModuleType("small")
+    exec(compile(textwrap.dedent(text), "<reference>", "exec"), vars(module))
+    return module
+
+
+def ended(module: types.ModuleType, test: str, calls: Sequence[Call], status: Any, kind: Kind = "values") -> Ended:
+    """Return a test that made calls of a module's functions, as it is recorded."""
+    names = {name: Name("function", 1 + place) for place, name in enumerate(sorted({name for name, _ in calls}))}
+    records = []
+    for name, args in calls:
+        given = copied_value(args)
+        record = Record("call", names[name].number, "", name, given, {}, True, given)
+        try:
+            with np.errstate(all="ignore"):
+                record.result = record.returned = getattr(module, name)(*copied_value(args))
+        except Exception as error:
+            record.error = error
+        records.append(record)
+    return Ended(Outcome(test, "row", False, status, kind=kind), records, names)
+
+
+def causes(
+    stage: Stage,
+    right: str,
+    learners: str,
+    failing: Sequence[Sequence[Call]],
+    passing: Sequence[Sequence[Call]] = (),
+    mistakes: tuple[Mistake, ...] = (),
+    stub: str = "",
+    pool: Pool | None = None,
+) -> list[Cause]:
+    """Return the causes of tests that fail, each a list of calls."""
+    text = textwrap.dedent(learners).lstrip("\n")
+    module = module_of(text)
+    explainer = Explainer(
+        stage, text.encode(), textwrap.dedent(right), mistakes, {textwrap.dedent(right): module_of(right)},
+        LocalRunner("learner"), textwrap.dedent(stub), pool=pool,
+    )  # fmt: skip
+    failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]
+    passed = [ended(module, f"passing {number}", calls, "passed") for number, calls in enumerate(passing)]
+    outcomes = [each.outcome for each in (*failed, *passed)]
+    explainer.explained(outcomes, failed, passed)
+    assert not explainer.problems
+    edits = [each.checks for each in explainer.causes if not each.declared]
+    assert sum(map(len, edits)) == len(frozenset().union(*edits)), "two edits explain one call"
+    for each in explainer.causes:
+        assert not complaints(each.text, each.fix, text, stub, is_known=each.declared)
+    return explainer.causes

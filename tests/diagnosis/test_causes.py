@@ -1,0 +1,279 @@
+"""Causes are found by calls: where a value first goes wrong, in the learner's own lines, and each fault by itself."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.course.answers import Mistake, Premise
+from grader.course.stage import Stage
+from tests.conftest import SmallCourse
+from tests.diagnosis.engine import Call, causes
+
+X = np.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
+W = np.array([[0.5, -1.0], [2.0, 0.25], [1.0, 3.0]])
+B = np.array([0.5, -2.0])
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "row"
+    text = "it works"
+    functions = ["affine", "spread", "count", "softmax", "first", "both", "total"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+RIGHT = """
+    import numpy as np
+
+
+    def affine(x, w, b):
+        return x @ w + b
+
+
+    def spread(x, eps):
+        mean = x.mean(axis=-1, keepdims=True)
+        var = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
+        return (x - mean) / np.sqrt(var + eps)
+
+
+    def count(words, wanted):
+        number = 0
+        for word in words:
+            if word == wanted:
+                number += 1
+        return number
+
+
+    def softmax(x):
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+
+    def first(values, start):
+        return values[start]
+
+
+    def both(x, w, b):
+        return softmax(affine(x, w, b))
+
+
+    def total(values):
+        result = 0
+        for each in values:
+            result += each * each
+        return result
+"""
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=RIGHT)
+    return small_course.stage
+
+
+def replaced(old: str, new: str) -> str:
+    assert RIGHT.count(old) == 1
+    return RIGHT.replace(old, new)
+
+
+WORDS = ["a", "b", "a", "c"]
+COUNTED: list[Call] = [("count", ([*WORDS, "c"], "a")), ("count", (["b"] * 4, "b")), ("count", (["c"] * 3, "c"))]
+FIRSTS: list[Call] = [("first", ([4, 5, 6], place)) for place in range(3)]
+TOTALS: list[Call] = [("total", (np.array([size, 2.0, 0.5]),)) for size in (1.5, 4.0, 0.25)]
+CASES: list[tuple[str, str, str, list[Call], str, int]] = [
+    ("x @ w + b", "x @ w", "term-missing", [("affine", (X, W, B))], "affine", 5),
+    ("x @ w + b", "x @ w - b", "operator-confused", [("affine", (X, W, B))], "affine", 5),
+    ("** 2).mean(", "** 2).sum(", "function-confused", [("spread", (X, 1e-5))], "spread", 10),
+    ("np.sqrt(var + eps)", "(np.sqrt(var) + eps)", "parentheses", [("spread", (X, 0.5))], "spread", 11),
+    ("            number += 1", "            number = 1", "not-accumulated", COUNTED, "count", 18),
+    ("word == wanted", "word != wanted", "comparison-wrong", COUNTED, "count", 17),
+    ("values[start]", "values[begin]", "name-undefined", FIRSTS, "first", 28),
+    ("result += each * each", "result += each * values", "name-confused", TOTALS, "total", 38),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "id", "calls", "function", "line"), CASES, ids=[case[2] for case in CASES])
+def test_one_fault_is_named_with_its_place(
+    stage: Stage, old: str, new: str, id: str, calls: list[Call], function: str, line: int
+) -> None:
+    found = causes(stage, RIGHT, replaced(old, new), [calls])
+    assert [(each.id, each.function, each.line) for each in found] == [(id, function, line)]
+
+
+def test_two_faults_of_two_functions_in_one_test_are_two_causes(stage: Stage) -> None:
+    learners = replaced("x @ w + b", "x @ w - b").replace("np.sqrt(var + eps)", "np.sqrt(var - eps)")
+    found = causes(stage, RIGHT, learners, [[("affine", (X, W, B)), ("spread", (X, 0.125))]])
+    assert [(each.id, each.function) for each in found] == [
+        ("operator-confused", "affine"),
+        ("operator-confused", "spread"),
+    ]
+
+
+def test_two_faults_of_one_call_are_told_together_each_with_its_line(stage: Stage) -> None:
+    learners = replaced("** 2).mean(", "** 2).sum(").replace("var + eps", "var - eps")
+    (cause,) = causes(stage, RIGHT, learners, [[("spread", (X, 0.125))], [("spread", (2 * X, 0.5))]])
+    assert cause.id == "function-confused-and-operator-confused"
+    assert "line 10" in cause.text and "Line 11" in cause.text
+
+
+def test_what_calls_a_wrong_function_has_the_same_cause(stage: Stage) -> None:
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("both", (X, W, B))], [("affine", (X, W, B))]])
+    assert [(each.function, len(each.checks)) for each in found] == [("affine", 2)]
+
+
+def test_one_small_answer_is_not_enough_to_name_a_cause(stage: Stage) -> None:
+    learners = replaced("            number += 1", "            number = 1")
+    assert causes(stage, RIGHT, learners, [[("count", (WORDS, "a"))]]) == []
+
+
+def test_a_known_mistake_is_told_in_its_own_words_and_in_the_line_of_the_fault(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "row", "affine", "The bias is missing.", "Add b.", source)
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    assert [(each.id, each.text, each.line, each.declared) for each in found] == [
+        ("unbiased", "The bias is missing.", 5, True)
+    ]
+
+
+def test_a_loop_without_an_end_is_ended_by_its_steps(stage: Stage) -> None:
+    learners = replaced(
+        "        for each in values:\n            result += each * each",
+        "        place = 0\n        while place < len(values):\n"
+        "            result += values[place]\n            place += 1",
+    )
+    found = causes(stage, RIGHT, learners, [TOTALS, [("total", ([1.5, 2.5],))]])
+    assert [each.function for each in found] == ["total"] and "values[place]" in found[0].text
+
+
+def test_the_same_words_each_time(stage: Stage) -> None:
+    learners = replaced("** 2).mean(", "** 2).sum(")
+    calls: list[Any] = [[("spread", (X, 1e-5))]]
+    assert len({causes(stage, RIGHT, learners, calls)[0].text for _ in range(3)}) == 1
+
+
+def test_a_module_that_cannot_be_parsed_has_no_cause(stage: Stage) -> None:
+    assert causes(stage, RIGHT, RIGHT, []) == []
+
+
+def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def marks(indices, n):
+        rows = np.zeros((len(indices), n))
+        rows[np.arange(len(indices)), indices] = 1.0
+        return rows
+    """
+    calls: list[Call] = [("marks", (np.array([1, 3, 2]), 5)), ("marks", (np.array([4, 1]), 6))]
+    (cause,) = causes(stage, right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
+    assert (cause.id, cause.function, cause.line) == ("term-superfluous", "marks", 6)
+
+
+def test_a_known_mistake_whose_premise_is_untrue_is_not_told(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "row", "affine", "There is no bias.", "Add b.", source, premise=Premise(("b",)))
+    calls: list[list[Call]] = [[("affine", (X, W, B))]]
+    assert causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), calls, mistakes=(known,))[0].id == "unbiased"
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w + b * 0"), calls, mistakes=(known,))
+    assert found and all(each.id != "unbiased" for each in found)
+
+
+def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def _scaled(x, factor):
+        return x * factor
+
+
+    def affine(x, w, b):
+        top = x.max()
+        low = x.min()
+        return _scaled(x - low, top - low) @ w + b
+
+
+    def first(x, start):
+        return _scaled(x, start)
+    """
+    calls: list[Call] = [("affine", (X, W, B)), ("affine", (2 * X + 1, W, B))]
+    (cause,) = causes(stage, right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
+    assert (cause.function, cause.line) == ("affine", 11)
+
+
+def test_a_known_mistake_of_a_row_that_passes_gives_way_to_an_edit(stage: Stage) -> None:
+    source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
+    known = Mistake("unbiased", "another-row", "affine", "The bias is missing.", "Add b.", source)
+    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    assert [(each.id, each.function, each.line) for each in found] == [("term-missing", "affine", 5)]
+
+
+def mistake(id: str, function: str, was: str, now: str) -> Mistake:
+    """Return a known mistake that is a small change of a right function."""
+    lines = textwrap.dedent(replaced(was, now)).split("\n")
+    start = next(place for place, line in enumerate(lines) if line.startswith(f"def {function}("))
+    end = next((place for place in range(start + 1, len(lines)) if lines[place][:1].strip()), len(lines))
+    return Mistake(id, "row", function, f"{id} is wrong.", "Mend it.", "\n".join(lines[start:end]))
+
+
+MINUS = mistake("minus", "affine", "x @ w + b", "x @ w - b")
+TWICE = mistake("twice", "affine", "x @ w + b", "x @ w + 2 * b")
+OF_SUM = mistake("of-sum", "spread", "** 2).mean(", "** 2).sum(")
+NO_MEAN = mistake("no-mean", "spread", "return (x - mean) / np", "return x / np")
+
+
+@pytest.mark.parametrize("known", [(MINUS, TWICE), (TWICE, MINUS)], ids=["minus", "twice"])
+def test_of_known_mistakes_of_one_line_one_is_told(stage: Stage, known: tuple[Mistake, ...]) -> None:
+    first, second = ("- b", "+ 2 * b") if known[0] is MINUS else ("+ 2 * b", "- b")
+    learners = replaced("x @ w + b", f"(x @ w {first} if x.max() > 3 else x @ w {second})")
+    calls: list[list[Call]] = [[("affine", (x, W, B))] for x in (X, X + 1, X + 2, X / 5)]
+    told = {each.id for each in causes(stage, RIGHT, learners, calls, mistakes=known)}
+    assert told & {"minus", "twice"} == {known[0].id}
+
+
+def test_mistakes_of_two_lines_are_two_causes(stage: Stage) -> None:
+    learners = replaced(
+        "return (x - mean) / np.sqrt(var + eps)",
+        "return x / np.sqrt(var + eps) if x.max() > 3 else (x - mean) / np.sqrt(var * x.shape[-1] + eps)",
+    )
+    calls: list[list[Call]] = [[("spread", (x, 0.5))] for x in (X, X + 1, X + 2, X / 5)]
+    assert len(causes(stage, RIGHT, learners, calls, mistakes=(OF_SUM, NO_MEAN))) == 2
+
+
+WINDOW = """
+    import numpy as np
+
+
+    def total(values):
+        last = len(values)
+        seen = values[:last]
+        result = seen.sum()
+        return result
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("last = len(values)", "last = len(values) - 1", 5),  # a number that right modules have too
+        ("values[:last]", "values[1:last]", 6),
+        ("seen.sum()", "seen.mean()", 7),
+    ],
+)
+def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str, new: str, line: int) -> None:
+    learners = WINDOW.replace(old, new)
+    source = textwrap.dedent(learners).partition("\n\n\n")[2]
+    known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
+    calls: list[list[Call]] = [[("total", (X[0] * size + 0.25,))] for size in (1.0, 2.0, 3.5)]
+    assert [(each.id, each.line) for each in causes(stage, WINDOW, learners, calls, mistakes=(known,))] == [
+        ("known", line)
+    ]

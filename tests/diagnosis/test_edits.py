@@ -1,0 +1,653 @@
+"""Each sort of edit is found where the mistake is made: by id, function and line."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.course.stage import Stage
+from grader.diagnosis.checks import Checks
+from grader.diagnosis.runner import Heard, LocalRunner
+from tests.conftest import SmallCourse
+from tests.diagnosis.engine import Call, causes, ended, module_of
+from tests.diagnosis.test_causes import MANIFEST, RIGHT
+
+GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
+SQUARE = np.array([[1.0, 2.0, 0.5], [3.0, 5.0, 1.0], [0.25, 1.0, 2.0]])
+PIXELS = np.array([3, 250, 17, 99, 180, 7], np.uint8)
+BY_INDEX = """
+import numpy as np
+def gradient(grad, ids, size):
+    table = np.zeros((size, grad.shape[1]))
+    np.add.at(table, ids, grad)
+    return table
+"""
+REPEATED: list[Call] = [
+    ("gradient", (GRID, np.array([1, 1, 0, 2]), 3)),
+    ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4)),
+]
+CASES: list[tuple[str, str, str, list[Call], int]] = [
+    (
+        "maximum-of-nothing",
+        """
+        import numpy as np
+        def shares(scores):
+            top = np.max(scores, axis=-1, keepdims=True, initial=0)
+            powers = np.exp(scores - top)
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        """
+        import numpy as np
+        def shares(scores):
+            top = np.max(scores, axis=-1, keepdims=True)
+            powers = np.exp(scores - top)
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        [("shares", (GRID,)), ("shares", (np.zeros((2, 0)),)), ("shares", (np.zeros((3, 0)),))],
+        3,
+    ),
+    (
+        "changed-while-iterated",
+        """
+        def first(values, gone):
+            values = list(values)
+            for each in list(values):
+                if each == gone:
+                    values.remove(each)
+            return values
+        """,
+        """
+        def first(values, gone):
+            values = list(values)
+            for each in values:
+                if each == gone:
+                    values.remove(each)
+            return values
+        """,
+        [("first", ([1, 1, 2, 3], 1)), ("first", ([4, 5, 5, 6, 5], 5)), ("first", ([7, 7, 7, 2], 7))],
+        3,
+    ),
+    (
+        "result-dropped",
+        """
+        def first(text, end):
+            text = text.lower()
+            return text + end
+        """,
+        """
+        def first(text, end):
+            text.lower()
+            return text + end
+        """,
+        [("first", ("Ab", "c")), ("first", ("XYZ", "!")), ("first", ("No", "Yes"))],
+        2,
+    ),
+    (
+        "entry-reset",
+        """
+        def count(words, size):
+            found = {}
+            for word in words:
+                found[word] = found.get(word, 0) + size
+            return found
+        """,
+        """
+        def count(words, size):
+            found = {}
+            for word in words:
+                found[word] = size
+            return found
+        """,
+        [("count", (["a", "b", "a"], 0.5)), ("count", (["c", "c", "c", "d"], 0.75)), ("count", (["c", "c"], 1.5))],
+        4,
+    ),
+    (
+        "result-of-nothing",
+        """
+        def first(values, end):
+            values = list(values)
+            values.sort()
+            return values[end:]
+        """,
+        """
+        def first(values, end):
+            values = list(values)
+            values = values.sort()
+            return values[end:]
+        """,
+        [("first", ([3, 1, 2, 8, 5], 1)), ("first", ([9, 8, 7, 6], 0)), ("first", ([4, 6, 5], 1))],
+        3,
+    ),
+    (
+        "name-undefined",
+        """
+        def total(values):
+            result = 0
+            for each in values:
+                result += each * 2
+            return result
+        """,
+        """
+        def total(values):
+            result = 0
+            for each in values:
+                results += each * 2
+            return result
+        """,
+        [("total", ([3.5, 1.25],)), ("total", ([9.5, 8.25, 7.5],)), ("total", ([4.5, 6.125],))],
+        4,
+    ),
+    (
+        "index-for-entry",
+        """
+        def first(values, wanted):
+            for place in range(len(values)):
+                if values[place] == wanted:
+                    return place
+            return -1
+        """,
+        """
+        def first(values, wanted):
+            for place in range(len(values)):
+                if values[place] == wanted:
+                    return values[place]
+            return -1
+        """,
+        [("first", ([11, 12, 13, 14, 15], each)) for each in (12, 13, 14, 15)],
+        4,
+    ),
+    (
+        "default-shared",
+        """
+        def first(nested, flat=None):
+            flat = [] if flat is None else flat
+            for each in nested:
+                flat.append(each)
+            return flat
+        """,
+        """
+        def first(nested, flat=[]):
+            for each in nested:
+                flat.append(each)
+            return flat
+        """,
+        [("first", ([4, 5, 6, 7],)), ("first", ([1, 2, 3, 9],)), ("first", ([8, 5, 3],))],
+        1,
+    ),
+    (
+        "case-missing",
+        """
+        def first(items, steps):
+            steps = steps % len(items)
+            return items[-steps:] + items[:-steps]
+        """,
+        """
+        def first(items, steps):
+            return items[-steps:] + items[:-steps]
+        """,
+        [("first", ([1, 2, 3, 4], 7)), ("first", ([5, 6, 7], 8)), ("first", ([5, 6, 7, 1, 2], 13))],
+        2,
+    ),
+    (
+        "border-of-nothing",
+        """
+        def first(x, pad):
+            return x[pad : x.shape[0] - pad, pad : x.shape[1] - pad]
+        """,
+        """
+        def first(x, pad):
+            return x[pad:-pad, pad:-pad]
+        """,
+        [("first", (GRID, 0)), ("first", (GRID + 1, 0))],
+        2,
+    ),
+    (
+        "index-of-pair",
+        """
+        import numpy as np
+
+
+        def spread(length, size):
+            places = np.arange(length)[:, None]
+            pairs = np.repeat(np.arange(0, size, 2), 2)
+            return places * 10000 ** -(pairs / size)
+        """,
+        """
+        import numpy as np
+
+
+        def spread(length, size):
+            places = np.arange(length)[:, None]
+            columns = np.arange(size)
+            return places / 10000 ** (2 * columns / size)
+        """,
+        [("spread", (3, 6)), ("spread", (5, 8))],
+        7,
+    ),
+    (
+        "factor-missing",
+        """
+        def first(x, cache):
+            row, column, stride = cache
+            top, left = row * stride, column * stride
+            return x[top : top + 2, left : left + 2]
+        """,
+        """
+        def first(x, cache):
+            row, column, stride = cache
+            top, left = row, column
+            return x[top : top + 2, left : left + 2]
+        """,
+        [("first", (GRID, (1, 2, 2))), ("first", (GRID, (1, 1, 2)))],
+        3,
+    ),
+    (
+        "lines-likewise",
+        """
+        def both(x, w, b):
+            bi, bf, bo = b
+            o = x * w + bo
+            f = x * w + bf
+            i = x * w + bi
+            return o * f / i
+        """,
+        """
+        def both(x, w, b):
+            bi, bf, bo = b
+            o = x * w + bo
+            f = x * w + bo
+            i = x * w + bo
+            return o * f / i
+        """,
+        [("both", (GRID, 0.5, (1.0, 2.5, 0.25))), ("both", (GRID, 2.0, (0.5, 1.5, 0.75)))],
+        4,
+    ),
+    (
+        "name-confused",
+        """
+        def both(x, w, b):
+            top = x[0] * w + b
+            low = x[1] * w - b
+            return top / low
+        """,
+        """
+        def both(x, w, b):
+            top = x[0] * b + b
+            low = x[1] * b - b
+            return top / low
+        """,
+        [("both", (GRID, 0.5, 1.25)), ("both", (GRID + 1, 2.0, 0.75))],
+        2,
+    ),
+    (
+        "all-pairs",
+        """
+        import numpy as np
+        def spread(y, target):
+            y = np.asarray(y)
+            return np.mean((target - y) ** 2)
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            y = np.asarray(y).reshape(-1, 1)
+            return np.mean((target - y) ** 2)
+        """,
+        [("spread", (row, other)) for row, other in zip(GRID, GRID[::-1], strict=True)],
+        3,
+    ),
+    (
+        "all-pairs",
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean(target == y) + 0.25
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean(target == y[:, np.newaxis]) + 0.25
+        """,
+        [
+            ("spread", (np.array(a), np.array(b)))
+            for a, b in (([0, 1, 1], [0, 1, 0]), ([2, 2], [2, 2]), ([1, 3, 0, 1], [1, 3, 3, 3]))
+        ],
+        3,
+    ),
+    (
+        "whole-numbers-overflow",
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean((y - target.astype(float)) ** 2)
+        """,
+        """
+        import numpy as np
+        def spread(y, target):
+            return np.mean((y - target) ** 2)
+        """,
+        [
+            ("spread", (PIXELS, PIXELS[::-1])),
+            ("spread", (PIXELS[1:], PIXELS[:-1])),
+            ("spread", (PIXELS[2:], PIXELS[:-2])),
+        ],
+        3,
+    ),
+    (
+        "masked-value",
+        """
+        import numpy as np
+        def weights(scores, mask):
+            powers = np.exp(np.where(mask, scores, -np.inf))
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        """
+        import numpy as np
+        def weights(scores, mask):
+            powers = np.exp(np.where(mask, scores, 0))
+            return powers / powers.sum(axis=-1, keepdims=True)
+        """,
+        [("weights", (GRID, GRID > 2)), ("weights", (GRID / 2, GRID > 1.5))],
+        3,
+    ),
+    (
+        "square-for-spread",
+        """
+        import numpy as np
+        def scaled(x, eps):
+            return x / np.sqrt(np.mean(x ** 2, axis=-1, keepdims=True) + eps)
+        """,
+        """
+        import numpy as np
+        def scaled(x, eps):
+            return x / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)
+        """,
+        [("scaled", (GRID, 1e-5)), ("scaled", (2 * GRID + 1, 1e-5))],
+        3,
+    ),
+    (
+        "square-for-spread",
+        """
+        import numpy as np
+        def spread(x, eps):
+            return np.var(x, axis=0) + eps
+        """,
+        """
+        import numpy as np
+        def spread(x, eps):
+            return np.mean(x ** 2, axis=0) + eps
+        """,
+        [("spread", (GRID, 1e-5)), ("spread", (2 * GRID + 1, 1e-5))],
+        3,
+    ),
+    (
+        "identity-missing",
+        """
+        import numpy as np
+        def inverse(a):
+            return np.linalg.solve(a, np.eye(len(a)))
+        """,
+        """
+        import numpy as np
+        def inverse(a):
+            return np.linalg.solve(a, np.ones((len(a), len(a))))
+        """,
+        [("inverse", (SQUARE,)), ("inverse", (2 * SQUARE + 1,))],
+        3,
+    ),
+    (
+        "repeated-indices",
+        BY_INDEX,
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            table[ids] += grad
+            return table
+        """,
+        REPEATED,
+        4,
+    ),
+    (
+        "repeated-indices",
+        BY_INDEX,
+        """
+        import numpy as np
+        def gradient(grad, ids, size):
+            table = np.zeros((size, grad.shape[1]))
+            table[ids] = grad
+            return table
+        """,
+        REPEATED,
+        4,
+    ),
+    (
+        "norms-added",
+        """
+        import numpy as np
+        def norm(table):
+            return np.sqrt((table ** 2).sum())
+        """,
+        """
+        import numpy as np
+        def norm(table):
+            total = 0.0
+            for row in table:
+                total += np.linalg.norm(row)
+            return total
+        """,
+        [("norm", (GRID,)), ("norm", (2 * GRID - 1,)), ("norm", (GRID.T + 0.5,))],
+        5,
+    ),
+    (
+        "sign-misplaced",
+        """
+        def first(a, b):
+            return a + (-b)
+        """,
+        """
+        def first(a, b):
+            return (-a) + b
+        """,
+        [("first", (GRID, SQUARE[0, 0] + GRID**2)), ("first", (2 * GRID, GRID - 1))],
+        2,
+    ),
+    (
+        "term-twice",
+        """
+        def first(slope, x, n):
+            return 2 * (slope * x / n) + slope
+        """,
+        """
+        def first(slope, x, n):
+            return slope * x / n + slope
+        """,
+        [("first", (GRID, GRID**2, 3)), ("first", (2 * GRID, GRID - 1, 5))],
+        2,
+    ),
+    (
+        "parentheses",
+        """
+        def first(alpha, x, y):
+            return x + alpha * y
+        """,
+        """
+        def first(alpha, x, y):
+            return alpha * (x + y)
+        """,
+        [("first", (1.5, GRID, GRID**2)), ("first", (2.5, GRID - 1, GRID))],
+        2,
+    ),
+    (
+        "operator-confused",
+        """
+        def first(x, alpha):
+            out = x.copy()
+            out[x < 3] *= alpha
+            return out
+        """,
+        """
+        def first(x, alpha):
+            out = x.copy()
+            out[x < 3] -= alpha
+            return out
+        """,
+        [("first", (GRID, 0.3)), ("first", (GRID * 0.8, 0.7)), ("first", (GRID + 1, 0.25))],
+        3,
+    ),
+    (
+        "value-likewise",
+        """
+        def step(m, v, g, beta1, beta2, t):
+            new_m = beta1 * m + (1 - beta1) * g
+            new_v = beta2 * v + (1 - beta2) * g ** 2
+            m_hat = new_m / (1 - beta1 ** t)
+            v_hat = new_v / (1 - beta2 ** t)
+            return m_hat / (v_hat ** 0.5 + 0.125)
+        """,
+        """
+        def step(m, v, g, beta1, beta2, t):
+            new_m = beta1 * m + (1 - beta1) * g
+            new_v = beta2 * v + (1 - beta2) * g ** 2
+            m_hat = new_m / (1 - beta1 ** t)
+            v_hat = new_v
+            return m_hat / (v_hat ** 0.5 + 0.125)
+        """,
+        [("step", (GRID, GRID**2, GRID - 1, 0.5, 0.75, 3)), ("step", (GRID + 1, GRID**2, GRID - 2, 0.25, 0.625, 2))],
+        5,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=RIGHT)
+    return small_course.stage
+
+
+@pytest.mark.parametrize(("id", "right", "wrong", "calls", "line"), CASES, ids=[case[0] for case in CASES])
+def test_an_edit_is_named_by_its_id_and_line(
+    stage: Stage, id: str, right: str, wrong: str, calls: list[Any], line: int
+) -> None:
+    found = causes(stage, right, textwrap.dedent(wrong), [calls])
+    assert [(each.id, each.function, each.line) for each in found] == [(id, calls[0][0], line)]
+
+
+def test_a_bound_that_is_moved_back_is_written_without_two_steps(stage: Stage) -> None:
+    right = "def first(values, rank):\n    return values[:rank] * 1.5\n"
+    calls: list[Call] = [("first", (GRID, 2)), ("first", (GRID + 1, 3)), ("first", (2 * GRID, 1))]
+    (cause,) = causes(stage, right, right.replace(":rank]", ": rank + 1]"), [calls])
+    assert cause.id in ("bounds-wrong", "term-superfluous") and "+ 1 - 1" not in cause.fix
+
+
+def test_a_helper_of_a_module_s_table_is_looked_into(stage: Stage) -> None:
+    right = """
+    import numpy as np
+
+
+    def _half(x):
+        return (1 + np.tanh(x / 2)) / 2
+
+
+    TABLE = {"half": (_half, 1.5)}
+
+
+    def first(x, name):
+        function, factor = TABLE[name]
+        return function(x) * factor
+    """
+    calls: list[Call] = [("first", (GRID, "half")), ("first", (GRID - 3, "half"))]
+    (cause,) = causes(stage, right, right.replace("np.tanh(x / 2)", "np.tanh(x)"), [calls])
+    assert (cause.id, cause.function, cause.line) == ("argument-scaled", "_half", 5)
+
+
+def test_a_first_state_is_made_as_other_functions_make_it(stage: Stage) -> None:
+    right = """
+    def _nothing(g):
+        return [0 * each for each in g]
+
+
+    def plain(g, state):
+        old = state.get("speed", _nothing(g))
+        return [a + b for a, b in zip(old, g)]
+
+
+    def step(g, state, momentum):
+        old = state.get("speed", _nothing(g))
+        return [momentum * a + b for a, b in zip(old, g)]
+    """
+    head, _, last = right.rpartition('state.get("speed", _nothing(g))')
+    calls: list[Call] = [("step", ([1.5, size], {}, 0.5)) for size in (2.25, 3.5, 0.125)]
+    (cause,) = causes(stage, right, f'{head}state["speed"]{last}', [calls])
+    assert (cause.id, cause.function, cause.line) == ("default-missing", "step", 11)
+
+
+def test_what_goes_round_in_a_loop_is_wrong_where_it_began(stage: Stage) -> None:
+    right = """
+    def fit(x, y, rate, rounds):
+        w = x[0] * 0.0
+        for _ in range(rounds):
+            error = x @ w - y
+            w = w - rate * (x.T @ error) / len(x)
+        return w
+    """
+    calls: list[Call] = [("fit", (SQUARE, SQUARE[0], 0.125, 4)), ("fit", (SQUARE + 1, SQUARE[1], 0.0625, 5))]
+    (cause,) = causes(stage, right, right.replace("x.T @ error", "x @ error"), [calls])
+    assert (cause.function, cause.line) == ("fit", 5)
+
+
+def test_a_function_that_draws_at_random_is_explained_by_its_tests(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = "def parts(n, rng):\n    order = rng.permutation(n)\n    return order[:2], order[2:]\n"
+    wrong = "def parts(n, rng):\n    order = rng.choice(n, n, replace=False)\n    return order[2:], order[:2]\n"
+
+    def heard(runner: LocalRunner, numbers: Any, test: str, again: int, label: str) -> tuple[bool, Heard]:
+        runner.choose(numbers)
+        first, last = runner.named(label)(5 + again, np.random.default_rng(3))
+        runner.choose(())
+        return len(first) == 2 and sorted([*first, *last]) == list(range(5 + again)), Heard(label)
+
+    monkeypatch.setattr(LocalRunner, "heard", heard)
+    calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
+    (cause,) = causes(stage, right, wrong, [calls])
+    assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
+
+
+def test_one_change_at_two_places_names_both_lines(stage: Stage) -> None:
+    _, right, wrong, calls, _ = next(case for case in CASES if case[0] == "name-confused")
+    (cause,) = causes(stage, right, wrong, [calls])
+    assert "line 2:" in cause.text and "in line 3 too" in cause.text
+
+
+def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause(stage: Stage) -> None:
+    right = """
+    def first(values):
+        found = []
+        for each in values:
+            if each not in found:
+                found.append(each)
+        return found
+    """
+    wrong = """
+    def first(values):
+        found = []
+        for each in reversed(values):
+            if each not in found:
+                found.insert(0, each)
+        return found
+    """
+    calls: list[list[Call]] = [[("first", (values,))] for values in ([3, 1], [5, 5, 4], [2, 9, 1, 9])]
+    assert causes(stage, right, wrong, calls) == []
+
+
+def test_a_call_that_an_edit_puts_right_has_to_stay_right(stage: Stage) -> None:
+    right, wrong = module_of(RIGHT), module_of("def first(values, start):\n    return values[-1]\n")
+    failed = [ended(wrong, "failing", [("first", ([1, 2], 0)), ("first", ([4, 3], 0))], "failed")]
+    checks = Checks.of(stage, failed, [], [right], b"")
+    assert len(checks.failing) == 2 and checks.passing(lambda label: True, 9) == []
+    checks.mended |= {checks.failing[1]}
+    assert checks.passing(lambda label: True, 9) == [checks.failing[1]]

@@ -1,0 +1,81 @@
+"""Help for the tests of what stages draw: references, stubs and broken modules explored in a real process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.course.manifest import load_course
+from grader.course.stage import Limits
+from grader.explore.model import Chart, Curves, Drawing, Example, Exploration, Image, Images, Map, Part, Plane
+from grader.explore.session import explore
+from grader.submission import take
+from grader.submission.earlier import used_modules
+from tests.support.places import HIDDEN, ROOT
+
+COURSE = load_course(ROOT)
+STAGES = {stage.id for stage in COURSE.stages}
+
+
+def reference(stage: str) -> str:
+    """Return the text of a stage's reference; skip where the course has no such stage."""
+    if stage not in STAGES:
+        pytest.skip(f"no stage {stage} here")
+    return (HIDDEN / COURSE.find(stage).name / "solution.py").read_text(encoding="utf-8")
+
+
+def explored(
+    folder: Path, stage: str, text: str | None = None, seed: int = 0, seconds: float = 20,
+    sentence: Example | None = None,
+) -> Exploration:  # fmt: skip
+    """Explore a module's text, by default the reference, in a plain process; sentence is what a stage asks for."""
+    text = reference(stage) if text is None else text
+    chosen = replace(COURSE.find(stage), limits=Limits(120, seconds, 1024))
+    file = folder / chosen.module
+    file.write_text(text, encoding="utf-8")
+    snapshot = replace(take(chosen, file, COURSE.root), uses=used_modules(chosen))
+    return explore(COURSE, chosen, snapshot, sentence, seed, "process")
+
+
+def stubbed(folder: Path, stage: str) -> Exploration:
+    """Explore the stub of a stage."""
+    reference(stage)
+    return explored(folder, stage, COURSE.find(stage).module_path.read_text(encoding="utf-8"))
+
+
+def broken(stage: str, function: str, body: str) -> str:
+    """Return the reference with one function replaced; the right one is _right."""
+    return f"{reference(stage)}\n\n_right = {function}\n\n\ndef {function}(*args, **kwargs):\n    {body}\n"
+
+
+def parts(found: Exploration) -> dict[str, Part]:
+    """Return what came of each call."""
+    return {part.id: part for step in found.steps for part in step.parts}
+
+
+def drawing(found: Exploration, name: str) -> Drawing:
+    """Return the drawing of that id."""
+    return next(each for each in found.drawings if each.id == name)
+
+
+def charts(found: Exploration, name: str) -> dict[str, Chart]:
+    """Return the panels of curves by their titles."""
+    curves = drawing(found, name)
+    assert isinstance(curves, Curves)
+    return {panel.title: panel for panel in curves.panels}
+
+
+def maps(found: Exploration, name: str) -> dict[str, Map]:
+    """Return the panels of a plane by their titles."""
+    plane = drawing(found, name)
+    assert isinstance(plane, Plane)
+    return {panel.title: panel for panel in plane.panels}
+
+
+def images(found: Exploration, name: str) -> dict[str, Image]:
+    """Return the panels of images by their titles."""
+    shown = drawing(found, name)
+    assert isinstance(shown, Images)
+    return {panel.title: panel for panel in shown.panels}

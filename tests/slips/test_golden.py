@@ -1,0 +1,73 @@
+"""What is told of slips is what their golden file holds: of a slip of a few stages, with --all-tiers of all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.proof import workers
+from grader.course.manifest import load_course
+from tests.slips.bank import Slip, slips_of, stages_with_slips
+from tests.slips.golden import all_slips, difference, golden_path, graded, read_golden, write_golden
+from tests.support.places import ROOT
+
+COURSE = load_course(ROOT)
+EVERY = 11  # of the stages, by default, a slip of one in so many is graded
+SLIP = slips_of("s01")[0]
+TOLD = (("term-missing", "dot_product", 21), ("refusal-missing", "", 0))
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with workers(COURSE, 0) as executor:
+        yield executor
+
+
+@pytest.mark.some_of(EVERY, "grader/diagnosis")
+@pytest.mark.parametrize("stage", stages_with_slips())
+def test_slips_are_told_what_the_golden_file_holds(stage: str, executor: Executor, pytestconfig: pytest.Config) -> None:
+    golden = read_golden(stage)
+    slips = all_slips(stage) if pytestconfig.getoption("--all-tiers") else known(stage)[:1]
+    found = list(graded(slips, executor))
+    said = [
+        f"{stage} {slip.id}: {now}" if isinstance(now, str) else difference(slip, golden.get(slip.id), now)
+        for slip, now in found
+    ]
+    assert not any(said), "\n".join(each for each in said if each)
+
+
+def known(stage: str) -> list[Slip]:
+    """Return the slips of a stage of which something is written down, those first that are told something."""
+    golden = read_golden(stage)
+    return sorted((each for each in slips_of(stage) if each.id in golden), key=lambda each: not golden[each.id])
+
+
+@pytest.mark.parametrize("stage", [each for each in stages_with_slips() if golden_path(each).exists()])
+def test_a_golden_file_holds_slips_of_its_stage(stage: str) -> None:
+    assert not read_golden(stage).keys() - {each.id for each in all_slips(stage)}
+
+
+def test_a_golden_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "s90").mkdir()
+    assert read_golden("s90", tmp_path) == {}
+    write_golden("s90", {"two": TOLD, "none": ()}, tmp_path)
+    assert read_golden("s90", tmp_path) == {"two": TOLD, "none": ()}
+    assert list(json.loads(golden_path("s90", tmp_path).read_text(encoding="utf-8"))) == ["none", "two"]
+
+
+def test_a_difference_says_which_slip_what_was_and_is_told_and_the_command_that_writes_it() -> None:
+    slip = replace(SLIP, id="a-slip")
+    assert difference(slip, TOLD, TOLD) == difference(slip, (), ()) == ""
+    assert difference(slip, TOLD, ()) == (
+        "s01 a-slip is told nothing; it was term-missing (dot_product, line 21), refusal-missing (-, line 0) in "
+        "golden.json. `python -m tests.slips.golden s01 a-slip --write` writes it anew; the commit has to say "
+        "why it changed."
+    )
+    assert difference(slip, None, TOLD[:1]).startswith(
+        "s01 a-slip is told term-missing (dot_product, line 21); nothing is written down in golden.json. "
+    )

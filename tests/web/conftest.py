@@ -1,0 +1,17 @@
+"""A server that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from grader.web.server import Server
+from tests.support.command import Place
+from tests.web.asking import answering
+
+
+@pytest.fixture
+def server(place: Place) -> Iterator[Server]:
+    with answering(place) as found:
+        yield found

@@ -1,0 +1,176 @@
+"""Pages as HTML: nothing in them is obeyed, links stay within the course, and a missing package is named."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.errors import CourseError, UsageError
+from grader.web import markdown
+from grader.web.markdown import Headings, Place, environment, html_of, markdown_it, pictures, read_page
+from tests.similarity.test_page import EVIL, Reader
+from tests.support.places import ROOT
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "use"),
+    [("jinja2", "jinja2", lambda: environment(".", str)), ("markdown_it", "markdown-it-py", markdown_it)],
+)
+def test_without_a_package_the_extra_is_named(
+    module: str, package: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def lacking(name: str, *more: Any) -> Any:
+        if name.split(".")[0] == module:
+            raise ImportError(name)
+        return real(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    with pytest.raises(UsageError, match=f"pages need the package {package}") as caught:
+        use()
+    assert "uv sync --extra web" in str(caught.value.hint)
+
+
+def test_what_is_put_into_a_template_is_escaped_and_what_is_missing_is_an_error(tmp_path: Any) -> None:
+    (tmp_path / "a.html").write_text("<p>{{ text }}</p>", encoding="utf-8")
+    made = environment(tmp_path, lambda value: value)
+    assert made.get_template("a.html").render(text="<b>") == "<p>&lt;b&gt;</p>"
+    with pytest.raises(Exception, match="'text' is undefined"):
+        made.get_template("a.html").render()
+
+
+PAGES = {"stages/README.md": "/k/conventions", "stages/s02_b/README.md": "/k/stages/s02"}
+
+
+def place(path: str = "stages/s01_a/README.md") -> Place:
+    return Place(path, PAGES.get, lambda target: f"/k/p/{target}" if target.startswith("stages/s01_a/") else None)
+
+
+def html(text: str) -> str:
+    return html_of(text, place())
+
+
+def test_the_first_pages_are_read_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tables of characters are made once; who came while they were being made found them half made."""
+    decoding, encoding = (importlib.import_module(f"mdurl._{name}") for name in ("decode", "encode"))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for _ in range(40):
+                monkeypatch.setattr(markdown, "_read", [])
+                decoding.decode_cache.clear()
+                encoding.encode_cache.clear()
+                found = set(threads.map(html, ["[two](https://example.org/~a) <https://example.org/z>"] * 8))
+                assert len(found) == 1
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_html_is_text() -> None:
+    read = Reader(html(f"{EVIL}\n\n`{EVIL}`\n\n```\n{EVIL}\n```\n\n| {EVIL.replace('|', '')} |\n|---|\n"))
+    assert read.open == [] and not {"script", "img"} & set(read.tags)
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
+    assert "\x1b" not in read.text and "\u202e" not in read.text
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("[a](../README.md)", '<a href="/k/conventions">a</a>'),
+        ("[a](../s02_b/README.md#top)", '<a href="/k/stages/s02#top">a</a>'),
+        ("[a](#here)", '<a href="#here">a</a>'),
+        ("[a](numbers_.py)", "<span>a</span>"),
+        ("[a](../../hidden/s01/solution.py)", "<span>a</span>"),
+        ("[a](file:///etc/passwd)", "<p>[a](file:///etc/passwd)</p>"),
+        ("[a](https://e.org/?a&b)", 'href="https://e.org/?a&amp;b" rel="noopener noreferrer" target="_blank">a</a>'),
+        ("[a](javascript:alert(1))", "[a](javascript:alert(1))"),
+        ("[a](data:text/html,x)", "[a](data:text/html,x)"),
+    ],
+)
+def test_a_link_leads_within_the_course_or_to_an_address_of_its_own(link: str, expected: str) -> None:
+    assert expected in html(link)
+
+
+def test_pictures_are_those_of_the_page() -> None:
+    assert '<img src="/k/p/stages/s01_a/pictures/x.svg" alt="a &quot;b&quot;" loading="lazy">' in html(
+        '![a "b"](pictures/x.svg)'
+    )
+    assert "<em>Picture: secret</em>" in html("![secret](../../hidden/x.png)")
+    assert "<em>Picture: far</em>" in html("![far](https://e.org/x.png)")
+
+
+def test_only_pictures_within_the_folder_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    (folder / "pictures").mkdir(parents=True)
+    for file in ("stage/pictures/a.svg", "stage/b.PNG", "stage/c.py", "out.svg"):
+        (tmp_path / file).write_bytes(b"x")
+    (folder / "link.svg").symlink_to(tmp_path / "out.svg")
+    text = "\n".join(f"![x]({name})" for name in (
+        "pictures/a.svg", "./b.PNG", "c.py", "../out.svg", "link.svg", "missing.svg", str(tmp_path / "out.svg"),
+        "pictures/../../out.svg", "https://e.org/x.svg",
+    ))  # fmt: skip
+    assert sorted(pictures(text, folder)) == ["b.PNG", "pictures/a.svg"]
+
+
+def test_formulas_carry_their_tex_and_their_text() -> None:
+    block = html("```text\nR x = Qᵀ b\n```\n")
+    assert 'data-tex="R\\,x = Q^{\\top }\\,b"' in block and "<pre><code>R x = Qᵀ b" in block
+    assert 'data-tex="\\frac{a}{b} &lt; 1' in html("```math\n\\frac{a}{b} < 1\n```\n")
+    assert '<span class="formula" data-tex="x^2"><code>$x^2$</code></span>' in html("so $x^2$ grows")
+    assert 'data-tex="y" data-display="true"' in html("$$y$$")
+
+
+@pytest.mark.parametrize("text", ["$5 and $6", "`$x$`", "a $ b $ c", "\\$x\\$"])
+def test_money_and_code_are_no_formulas(text: str) -> None:
+    assert "data-tex" not in html(text)
+
+
+def test_code_stays_code() -> None:
+    assert "data-tex" not in html("```python\nx = y\n```\n\n    R x = b\n")
+
+
+def test_headings_can_be_linked_to_as_on_github() -> None:
+    assert '<h2 id="1-the-idea">' in html("## 1. The *idea*") and html("# A\n# A").count('id="a-1"') == 1
+    assert Headings().name("???") == "section"
+
+
+def test_boxes_to_tick_and_comments() -> None:
+    shown = html("- [ ] open\n- [x] done\n\n<!-- step: 1 -->\n\n```html\n<!-- kept -->\n```\n")
+    assert "○" in shown and "✓" in shown and "step: 1" not in shown and "&lt;!-- kept --&gt;" in shown
+
+
+def test_an_empty_cell_of_a_head_is_no_heading() -> None:
+    shown = html("| | a |\n|---|---|\n| b | c |\n")
+    assert "<th></th>" not in shown and "<th>a</th>" in shown
+
+
+def test_a_page_that_cannot_be_read_is_the_courses_fault(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"stages/a/README\.md cannot be read"):
+        read_page(tmp_path / "README.md", "stages/a/README.md")
+
+
+def test_every_page_of_the_course_becomes_html_whose_elements_close() -> None:
+    pages = sorted(ROOT.glob("stages/*/README.md"))
+    assert len(pages) > 20
+    for page in pages:
+        read = Reader(html_of(page.read_text(encoding="utf-8"), place()))
+        assert read.open == [] and read.tags["h1"] == 1, page
+
+
+def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
+    rows = {"f doubles, x - 1": "double"}
+    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", Place("a.md", row=rows.get))
+    assert shown.index('id="item-double"') < shown.index("<code>f</code> doubles") < shown.index('href="#row-double"')
+    shown = html_of("- [ ] f doubles\n- [ ] no row\n", Place("a.md", row={"f doubles": "double"}.get))
+    assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
+    assert 'href="#row-double" data-state="double">not checked</a>' in shown
+    assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown
