@@ -175,10 +175,13 @@ def policy_of(course: Course, options: RunOptions) -> Policy:
 
 
 def roster_of(options: RunOptions, zone: tzinfo) -> tuple[Member, ...]:
-    """Return who is in the class: by the rosters that were named, else class.csv beside the gradebook, else by it."""
+    """Return who is in the class: by class.csv beside the gradebook and the rosters that were named, else by it.
+
+    class.csv comes first, so that a list that has times changes nobody's name.
+    """
     beside = options.folder / ROSTER
     found: tuple[Member, ...] = ()
-    for path in options.roster or ((beside,) if beside.is_file() else ()):
+    for path in dict.fromkeys((*((beside,) if beside.is_file() else ()), *options.roster)):
         found = merged(found, read_roster(path, zone))
     if found or not (options.folder / GRADEBOOK).is_file():
         return found

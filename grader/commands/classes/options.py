@@ -28,7 +28,7 @@ Rosters = Annotated[
         "--roster",
         metavar="FILE",
         help="Who is in the class: class.csv, or an export of Canvas, Moodle, Gradescope or GitHub Classroom; may be "
-        "repeated. By default DIR/class.csv, if it exists.",
+        "repeated. DIR/class.csv, if it exists, is read first.",
     ),
 ]
 Accept = Annotated[

@@ -100,6 +100,16 @@ def test_times_of_a_worksheet_count_and_are_not_kept(here: Here) -> None:
     assert (root / "marks/class.csv").read_text(encoding="utf-8").splitlines()[0] == '"student","name","moodle_id"'
 
 
+def test_a_list_that_has_times_joins_the_kept_roster(here: Here) -> None:
+    root = here.place.root
+    hand_in(root / "handed", **{"ada.py": NUMBERS})
+    kept = "student,name,email\nada,Ada,ada@uni.edu\nbo,Bo,bo@uni.edu\n"
+    hand_in(root, **{"marks/class.csv": kept, "times.csv": "email,submitted\nada@uni.edu,2026-11-20T10:05:00Z\n"})
+    done = here("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--roster", "times.csv")
+    assert done.code == 0 and "ada  " in done.out and "2026-11-20 10:05  roster" in done.out
+    assert "absent (1): bo" in done.err and "ada@uni.edu" not in done.out
+
+
 def test_a_reason_that_many_share_stops_before_anything_is_graded(here: Here) -> None:
     root = here.place.root
     hand_in(root / "handed", **{"ada/hw1.py": NUMBERS, "bob/hw1.py": NUMBERS, "cy.py": NUMBERS})
