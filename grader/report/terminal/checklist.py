@@ -262,7 +262,7 @@ def _same_lines(others: list[CriterionResult], causes: Mapping[str, str], style:
 def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
     """Say whether all failures of a row that decide it have causes which are told already."""
     decide = [each for each in result.failures if each.status == result.status]
-    return bool(decide) and all(each.diagnosis is not None and each.diagnosis.mistake in causes for each in decide)
+    return bool(decide) and all(each.diagnosis is not None and each.diagnosis.text in causes for each in decide)
 
 
 def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style) -> list[Text]:
@@ -319,7 +319,7 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
 def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> list[Text]:
     """Return the failures of a row; nothing where the row says it all.
 
-    causes holds the row that each cause was told in so far; those that are told here are added.
+    causes holds the row that each text of a cause was told in so far; those that are told here are added.
     """
     asked = style.verbose or style.only is not None
     if result.robust or result.status == "not_started" or (result.status == "blocked" and not asked):
@@ -328,10 +328,10 @@ def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> 
     shown = told(result, style)
     for number, failure in enumerate(shown):
         cause = failure.diagnosis
-        elsewhere = causes.get(cause.mistake, "") if cause is not None else ""
+        elsewhere = causes.get(cause.text, "") if cause is not None else ""
         lines += _failure_lines(failure, style, shown[0] if number else None, elsewhere)
         if cause is not None and not elsewhere:
-            causes[cause.mistake] = result.id
+            causes[cause.text] = result.id
     for message, waiting in _waiting(result, style).items():
         lines += paragraph(f"{count(waiting, 'test')}: {message}", style.look, "dim")
     return lines

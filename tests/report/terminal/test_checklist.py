@@ -436,6 +436,15 @@ def test_one_cause_of_several_rows_is_told_once() -> None:
     assert DIAGNOSIS.text in shown(failing(FAILURE), merge, only="merge-heads")
 
 
+def test_a_cause_of_one_name_in_other_words_is_told_in_its_own_row() -> None:
+    words = "merge_heads accepts a call that it has to refuse"
+    merge = replace(LATER, failures=(replace(FAILURE, diagnosis=replace(DIAGNOSIS, text=words)),))
+    text = shown(failing(FAILURE), merge, verbose=True)
+    assert DIAGNOSIS.text in text and words in text and "By the same cause" not in text
+    text = shown(failing(FAILURE), merge)
+    assert "By the same cause" not in text and "1 more criterion does not pass" in text
+
+
 def test_a_search_that_was_cut_short_is_told_and_what_else_is_missing_on_request() -> None:
     cut, broken = (replace(other(0), unexplained=why) for why in (f"{SEARCH} took 60 s", "ValueError: of the engine"))
     assert f"    No cause was found: {SEARCH} took 60 s.\n" in shown(failing(cut, replace(cut, message="other")))
