@@ -66,7 +66,7 @@ def class_grade(stage: Stage, submissions: Path, out: Path, jobs: int, isolation
     out.mkdir(parents=True, exist_ok=True)
     (out / "class.toml").write_text(POLICY, encoding="utf-8")
     options = ("--out", out, "--jobs", str(jobs), "--isolation", isolation, "--require-isolation", "process", "--json")
-    return grader("class", "grade", submissions, "--stage", stage.id, *options)
+    return grader("class", "grade", submissions, "--stage", stage.id, "--proceed", *options)
 
 
 def folders(course: Course) -> list[str]:

@@ -27,6 +27,7 @@ BY_HAND = {
     "capstone/checkpoint.py": "gives a damaged file another name",
     "classroom/release.py": "a new folder, emptied where one of its files fails",
     "doctor/guards.py": "a folder for temporary files",
+    "commands/classes/students.py": "another name for a student",
     "gradebook/pages.py": "a file or a folder beside its place, moved there once it is whole",
     "gradebook/cluster.py": "a folder for temporary files",
     "isolation/bubblewrap.py": "a folder for temporary files",

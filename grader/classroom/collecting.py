@@ -16,6 +16,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from grader.atomic import write_atomically
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
 from grader.classroom.results import FILE, MAX_BYTES, Malformed, Result, checked, document
 from grader.classroom.roster import Student
@@ -341,8 +342,8 @@ def grade_one(
     except (SubmissionError, GraderFault):
         taken = None
     if taken is not None:
-        (folder / stage.module).write_bytes(taken.source)
+        write_atomically(folder / stage.module, taken.source)
         when = committed(repository, taken, student.revision)
         about |= {"submitted": when.isoformat()} if when is not None else {}
-    (folder / ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
+    write_atomically(folder / ABOUT, json.dumps(about) + "\n")
     return code in GRADED or (code in TOLD and (folder / FILE).is_file())

@@ -114,7 +114,7 @@ def as_json(entries: Iterable[Entry]) -> str:
 def as_canvas(entries: Sequence[Entry], assignments: Mapping[str, str] | None = None) -> str:
     """Return what Canvas imports: a line for each student, a column for each stage, the most points in the second line.
 
-    assignments holds the numbers of Canvas's assignments by stage: a column `s15 (4711)` is that assignment, and one
+    assignments holds the numbers of Canvas's assignments by stage: a column `STAGE (4711)` is that assignment, and one
     without a number is taken for a new one of that name. It has no place for anything but points: each further column
     would become an assignment. A mark that is not known yet stays empty, which leaves Canvas' own as it is.
     """

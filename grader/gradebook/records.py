@@ -71,7 +71,7 @@ class Mixture:
     def words(self) -> str:
         """The same in words.
 
-        >>> Mixture("s15", "NumPy", {"2.1": 3, "2.2": 40}).words
+        >>> Mixture("sums", "NumPy", {"2.1": 3, "2.2": 40}).words
         '2 versions of NumPy: 2.2 (40 marks), 2.1 (3 marks)'
         """
         ranked = sorted(self.counts.items(), key=lambda each: -each[1])

@@ -1,6 +1,6 @@
 """Requests of students to look at a mark once more, as they come in a CSV file or as a folder of texts.
 
-A CSV file has the columns student, stage, criterion and words; a text begins with lines `student: ada`, `stage: s15`
+A CSV file has the columns student, stage, criterion and words; a text begins with lines `student: ada`, `stage: sums`
 and, if it is about one criterion, `criterion: split-heads`, then a blank line and the words.
 """
 

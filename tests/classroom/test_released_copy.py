@@ -150,9 +150,9 @@ def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
 @pytest.mark.full_matrix("grader/course")
 def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> None:
     need("bubblewrap")
-    copy.module.write_text(f"open({str(copy.key)!r})\n")
+    copy.module.write_text(f"{copy.module.read_text()}\n\ndef trace(A):\n    return open({str(copy.key)!r})\n")
     done = copy.grader("check", "s01", "--json", "--isolation", "bubblewrap")
-    assert done.returncode == 1 and "FileNotFoundError" in json.loads(done.stdout)["problem"]["message"]
+    assert done.returncode == 1 and "FileNotFoundError" in done.stdout
 
 
 @pytest.mark.some_of(4, "grader/course")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -138,7 +139,8 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     told = here("class", "history", "bob", *out).out
     assert "bob s01  override: none → 1.5  (oral exam)" in told and "(ten points each)" in told
     exported = here("class", "export", *out, "--format", "moodle").out
-    assert '"bob","bob",1.5,10,"given by hand: oral exam"' in exported and "flo is a folder without" in exported
+    assert re.search(r'"bob","bob",1.5,10,"[^"]*","given by hand: oral exam"', exported)
+    assert "flo is a folder without" in exported
     assert here("class", "override", "bob", "s01", *out, "--clear").code == 0
     assert marks(graded[1] / "out")["bob"] == ("graded", 0.0)
 

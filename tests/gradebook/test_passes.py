@@ -50,7 +50,7 @@ def older(tmp_path: Path) -> Iterator[Path]:
             connection.execute("UPDATE results SET verdict = ? WHERE number = ?", (text, number))
         connection.execute("ALTER TABLE results DROP COLUMN document")
         connection.execute("ALTER TABLE sources DROP COLUMN is_deflated")
-        for name in ("passes", "explained", "pools", "roster"):
+        for name in ("passes", "explained", "pools", "roster", "requests"):
             connection.execute(f"DROP TABLE {name}")
         connection.execute(f"PRAGMA user_version = {BEFORE}")
         connection.commit()

@@ -29,7 +29,7 @@ from tests.conftest import SmallCourse
 from tests.support import good_stage
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
-COURSE = Path(__file__).resolve().parents[3]
+COURSE = Path(__file__).resolve().parents[2]
 STAGES = ["s01", "s03", "s05", "s09", "s10", "s13", "s15", "s22"]
 
 

@@ -147,7 +147,7 @@ def author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (house / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(HOUSE / name, house / name)
     for name in (
-        "self_paced.zip", "tests/test_a.py", "__pycache__/cli.pyc", ".hidden/c.py", "authoring/d.py",
+        "self_paced.zip", "../tests/test_a.py", "__pycache__/cli.pyc", ".hidden/c.py", "authoring/d.py",
         "../stages/s01_a/a.py", "../hidden/s01_a/solution.py", "../hidden/tests.key", "../pyproject.toml",
         "../benchmarks/b.py",
     ):  # fmt: skip
