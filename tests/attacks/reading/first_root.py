@@ -6,9 +6,9 @@ TIERS = ("bubblewrap", "landlock")
 SAYS = "PermissionError|FileNotFoundError|ProcessLookupError|NotADirectoryError"
 
 
-ONE = 1
+ROOT = "root"
 
 
 def double(x):
-    with open(f"/proc/{ONE}/root/@GRADEBOOK@") as file:
+    with open(f"/proc/1/{ROOT}/@GRADEBOOK@") as file:
         raise RuntimeError(file.read())
