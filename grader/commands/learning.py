@@ -71,9 +71,9 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 
     workspace = open_here()
     if part is None and stage and (page := steps.other_page(workspace.course, stage)):
-        return show_markdown(page)
+        return show_markdown(look().command(page))
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(steps.readme(target) if part is None else look().command(steps.part(target, part)))
+    return show_markdown(look().command(steps.readme(target) if part is None else steps.part(target, part)))
 
 
 def next_step(stage: AnyStage = None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -220,15 +222,17 @@ def _agreed(question: str) -> bool:
 
 
 def _beside(out: Path, student: str) -> str | None:
-    """Return which files beside the gradebook still bear a name."""
+    """Return which files beside the gradebook still have a student of that name; an e-mail address may hold it."""
     from grader.gradebook.policy import FILE as POLICY
     from grader.gradebook.roster import FILE as ROSTER
+    from grader.gradebook.roster import read_roster
 
     named = []
-    for path in (out / ROSTER, out / POLICY):
-        try:
-            if student in path.read_text(encoding="utf-8", errors="replace"):
-                named.append(str(path))
-        except OSError:
-            continue
+    with suppress(OSError, UsageError):
+        if (roster := out / ROSTER).is_file() and student in {each.student for each in read_roster(roster, UTC)}:
+            named.append(str(roster))
+    with suppress(OSError):
+        text = (out / POLICY).read_text(encoding="utf-8", errors="replace")
+        if re.search(rf"(?<![\w@.+-]){re.escape(student)}(?![\w@.+-])", text):
+            named.append(str(out / POLICY))
     return f"{' and '.join(named)} still has the name: change it there as well." if named else None

@@ -329,7 +329,9 @@ def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> 
     for number, failure in enumerate(shown):
         cause = failure.diagnosis
         elsewhere = causes.get(cause.text, "") if cause is not None else ""
-        lines += _failure_lines(failure, style, shown[0] if number else None, elsewhere)
+        alike = (each for each in shown[:number] if elsewhere == result.id and _text(each) == _text(failure))
+        before = next(alike, shown[0] if number else None)
+        lines += _failure_lines(failure, style, before, "" if elsewhere == result.id else elsewhere)
         if cause is not None and not elsewhere:
             causes[cause.text] = result.id
     for message, waiting in _waiting(result, style).items():
@@ -354,6 +356,10 @@ def told(result: CriterionResult, style: Style) -> list[Failure]:
     return shown[:SHOWN]
 
 
+def _text(failure: Failure) -> str:
+    return failure.diagnosis.text if failure.diagnosis else ""
+
+
 def _cause(failure: Failure) -> str:
     return failure.diagnosis.mistake if failure.diagnosis else failure.message
 
@@ -374,7 +380,7 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None, elsew
     lines: list[Text] = []
     if style.verbose:
         lines += _test_lines(failure.test, look)
-    is_new = before is None or before.diagnosis != cause
+    is_new = before is None or _text(before) != _text(failure)
     if cause is not None and elsewhere and is_new:
         lines += paragraph(f"By the same cause as {elsewhere}.", look, "yellow")
     elif cause is not None and is_new:

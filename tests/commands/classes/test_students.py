@@ -88,6 +88,20 @@ def test_a_student_bears_another_name_with_all_that_is_kept(here: Here, out: Pat
         assert [each.student for each in book.roster()] == ["bob", "lovelace"]
 
 
+def test_a_file_that_still_has_the_old_name_is_named(here: Here, out: Path) -> None:
+    (out / "class.csv").write_text("student,email\nada,ada@uni.edu\nbob,\n", encoding="utf-8")
+    said = here("class", "rename", "ada", "lovelace", "--out", str(out)).err
+    assert "class.csv still has the name" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("roster", ["student,email\nlovelace,ada\n", "student\nadam\n"])
+def test_an_address_or_a_longer_name_is_not_the_old_name(here: Here, out: Path, roster: str) -> None:
+    (out / "class.csv").write_text(roster, encoding="utf-8")
+    (out / "class.toml").write_text("# for adam and ada@uni.edu\n", encoding="utf-8")
+    done = here("class", "rename", "ada", "lovelace", "--out", str(out))
+    assert done.code == 0 and "still has the name" not in " ".join(done.err.split())
+
+
 def test_two_names_of_one_person_become_one(here: Here, out: Path) -> None:
     with Gradebook.open(out) as book:
         keep(book, "ada2", verdict())

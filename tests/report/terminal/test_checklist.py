@@ -436,6 +436,12 @@ def test_one_cause_of_several_rows_is_told_once() -> None:
     assert DIAGNOSIS.text in shown(failing(FAILURE), merge, only="merge-heads")
 
 
+def test_a_row_does_not_name_itself_where_a_cause_comes_again_after_another() -> None:
+    again = replace(FAILURE, call="split_heads(y)")
+    text = shown(failing(other(1), FAILURE, again), verbose=True)
+    assert text.count(DIAGNOSIS.text) == 1 and "By the same cause" not in text and "split_heads(y)" in text
+
+
 def test_a_cause_of_one_name_in_other_words_is_told_in_its_own_row() -> None:
     words = "merge_heads accepts a call that it has to refuse"
     merge = replace(LATER, failures=(replace(FAILURE, diagnosis=replace(DIAGNOSIS, text=words)),))
