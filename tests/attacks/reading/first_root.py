@@ -6,9 +6,7 @@ TIERS = ("bubblewrap", "landlock")
 SAYS = "PermissionError|FileNotFoundError|ProcessLookupError|NotADirectoryError"
 
 
-ROOT = "root"
-
-
 def double(x):
-    with open(f"/proc/1/{ROOT}/@GRADEBOOK@") as file:
+    first, root = 1, "root"
+    with open(f"/proc/{first}/{root}/@GRADEBOOK@") as file:
         raise RuntimeError(file.read())
