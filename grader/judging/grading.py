@@ -15,6 +15,7 @@ from grader.course.stage import Course, Feedback, Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
+from grader.judging import bounds
 from grader.judging.content import Ahead
 from grader.process import uncollected
 from grader.submission import Snapshot
@@ -92,6 +93,7 @@ class Grader:
     _has_loaded = False  # any of this process
 
     def __init__(self, course: Course, stage: Stage, warm: bool = False) -> None:
+        bounds.one_thread()  # before anything here imports NumPy
         self.course = course
         self.stage = stage
         self._suite: Suite | None = None
@@ -317,9 +319,6 @@ class Grader:
 
     def _loaded(self) -> Suite:
         """Return the stage's tests; they are loaded once."""
-        from grader.judging import bounds
-
-        bounds.one_thread()
         from grader.judging.content import test_files
         from grader.judging.pytest_suite import Suite
 
