@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 Shape = tuple[int, ...]
 MATMUL, DOT = "@", ("matmul", "dot")
@@ -38,14 +38,10 @@ class Place:
     def tree(self) -> ast.Module:
         return _read(self.source)
 
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
         """All that belongs to the statement on the line; of one with a body, its head."""
-        around = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt) and _covers(node, self.line)]
-        if not around:
-            return []
-        innermost = min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
-        return list(_head(innermost))
+        return _statement(self.source, self.line)
 
     @property
     def is_raised_by_hand(self) -> bool:
@@ -118,6 +114,15 @@ def _read(source: str) -> ast.Module:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
     return found if sum(1 for _ in ast.walk(found)) <= MAX_NODES else ast.Module([], [])
+
+
+@lru_cache(maxsize=64)  # many tests of a module end on the same line
+def _statement(source: str, line: int) -> tuple[ast.AST, ...]:
+    """Return the nodes of the innermost statement on a line, without those of its body; none where there is none."""
+    around = [node for node in ast.walk(_read(source)) if isinstance(node, ast.stmt) and _covers(node, line)]
+    if not around:
+        return ()
+    return tuple(_head(min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)))
 
 
 def called(node: ast.AST) -> str:
