@@ -17,7 +17,7 @@ from grader.worker import exceptions as over_there
 def test_nothing_is_said_of_a_module_that_cannot_be_read_but_what_the_message_tells() -> None:
     assert helped("axis 3 is out of bounds for array of dimension 1", Place("x = (", 1)) == ""
     assert helped("index 5 is out of bounds for axis 1 with size 3", Place("", 1)).startswith("Indices start at 0")
-    assert Place("x = 1\n" * 20_000, 3).nodes == []
+    assert Place("x = 1\n" * 20_000, 3).nodes == ()
 
 
 def test_what_a_process_tells_of_shapes_is_held_to_its_form() -> None:
