@@ -406,7 +406,6 @@ def test_one_whose_modules_were_removed_is_replaced(tmp_path: Path) -> None:
         assert first.lease is not None
         shutil.rmtree(first.lease.zygote.place.bundle)
         first.kill()
-        first.connection.close()
         with submission(own) as module:
             assert module.worker.lease.zygote is not first.lease.zygote
     finally:
