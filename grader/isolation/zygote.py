@@ -60,6 +60,7 @@ class Fork:
                 self._process = descriptors[0]
             else:
                 self.returncode = KILLED
+                self.reports.close()
         return self._process is not None
 
     @property
