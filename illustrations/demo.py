@@ -25,7 +25,8 @@ def drawn() -> str:
     environment |= {"UV_RUN_RECURSION_DEPTH": "1", "VIRTUAL_ENV": sys.prefix}  # it suggests `uv run grader …`
     environment.pop("NO_COLOR", None)
     beside = Path(sys.executable).parent
-    done = subprocess.run([beside / "grader", *COMMAND[1:]], capture_output=True, env=environment, check=True)
+    command, root = [str(beside / "grader"), *COMMAND[1:]], PICTURE.parents[1]
+    done = subprocess.run(command, cwd=root, capture_output=True, env=environment, check=True)
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ uv run " + " ".join(COMMAND), style="bold"))
     console.print(Text.from_ansi("\n".join([*done.stdout.decode().splitlines()[:ROWS], "…"])))

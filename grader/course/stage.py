@@ -258,14 +258,15 @@ class Stage:
         """The row of that id; raises UsageError, with near ids and all ids, when there is none."""
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
-            alike = self.rows_with(criterion_id) or near(criterion_id, ids)[:1]
+            alike = self.alike(criterion_id)
             hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The rows are {', '.join(ids)}."
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
-    def rows_with(self, part: str) -> list[str]:
-        """The ids of up to three rows that contain a part of a name."""
-        return [row.id for row in self.criteria if part in row.id][:3]
+    def alike(self, name: str) -> list[str]:
+        """The ids of up to three rows that contain a name, or else of the one that is spelt most like it."""
+        ids = [row.id for row in self.criteria]
+        return [row for row in ids if name in row][:3] or near(name, ids)[:1]
 
     def asked(self, name: str) -> Criterion:
         """The row that somebody means by its id or a function's name; raises UsageError where none is, or several."""

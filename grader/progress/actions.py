@@ -265,7 +265,7 @@ def _needed(course: Course, stage: Stage) -> set[str]:
 def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> tuple[Stage, str | None]:
     """Return the stage of a name and the row asked for; a name that is no stage may be a row of where one is.
 
-    Raises UnknownStage where it is neither, which names the rows there whose ids contain it.
+    Raises UnknownStage where it is neither, which names the rows there that it is like.
     """
     try:
         return stage_or_current(workspace, stage), row
@@ -275,7 +275,7 @@ def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> t
             raise
         if here.meant(stage):
             return here, stage
-        if alike := here.rows_with(stage):
+        if alike := here.alike(stage):
             hint = f"Of the criteria of {here.id}, did you mean {listed(alike)}? {error.hint or ''}"
             raise UnknownStage(error.message, hint.rstrip()) from None
         raise

@@ -335,10 +335,11 @@ class MLP:
         x = _features(x, self._dim)
         before = x @ self.params["W1"] + self.params["b1"]
         hidden_scale = self._draw_scale(before, training)
-        hidden = _gelu(before) * hidden_scale
+        cdf = _normal_cdf(before)
+        hidden = before * cdf * hidden_scale
         output = hidden @ self.params["W2"] + self.params["b2"]
         output_scale = self._draw_scale(output, training)
-        self._cache = x, before, hidden_scale, hidden, output_scale
+        self._cache = x, before, cdf, hidden_scale, hidden, output_scale
         return output * output_scale
 
     def backward(self, grad_output):
@@ -354,9 +355,9 @@ class MLP:
             RuntimeError: forward has not been called.
             ValueError: grad_output has not the shape of the last output.
         """
-        x, before, hidden_scale, hidden, output_scale = _last_forward(self._cache)
+        x, before, cdf, hidden_scale, hidden, output_scale = _last_forward(self._cache)
         grad = _of_shape(grad_output, x.shape) * output_scale
-        grad_before = grad @ self.params["W2"].T * hidden_scale * _gelu_slope(before)
+        grad_before = grad @ self.params["W2"].T * hidden_scale * _gelu_slope(before, cdf)
         W1, b1 = _linear_gradients(x, grad_before)
         W2, b2 = _linear_gradients(hidden, grad)
         self.grads = {"W1": W1, "b1": b1, "W2": W2, "b2": b2}
@@ -625,13 +626,9 @@ def _softmax(scores):
     return exponentials / np.where(total == 0, 1, total)
 
 
-def _gelu(x):
-    return x * _normal_cdf(x)
-
-
-def _gelu_slope(x):
-    """Derivative of x Phi(x): Phi(x) + x phi(x)."""
-    return _normal_cdf(x) + x * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+def _gelu_slope(x, cdf):
+    """Derivative of GELU, x Phi(x), where Phi is cdf: Phi(x) + x phi(x)."""
+    return cdf + x * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
 
 def _normal_cdf(x):

@@ -112,7 +112,7 @@ def cross_entropy(logits: Array, targets: Array, mask: Array | None = None) -> t
             scores = [float(score) for score in logits[place]]
             peak = max(scores)
             total = math.fsum(math.exp(score - peak) for score in scores)
-            losses.append(peak + math.log(total) - scores[targets[place]])
+            losses.append(peak - scores[targets[place]] + math.log(total))
             grad[place] = [math.exp(score - peak) / total for score in scores]
             grad[(*place, targets[place])] -= 1
     return math.fsum(losses) / max(len(losses), 1), grad / max(len(losses), 1)

@@ -66,6 +66,15 @@ class TestCrossEntropy:
         assert_gradient(grad, numerical, name="grad_logits")
 
     @pytest.mark.edges
+    def test_a_row_below_any_number_to_begin_with(self, learner, rng):
+        logits = rng.integers(-3, 4, size=(2, 5)) + 2e9 * rng.permuted([-1, 1])[:, None]
+        targets = rng.integers(0, 5, size=2)
+        loss, grad = learner.cross_entropy_loss(logits, targets)
+        expected = oracles.cross_entropy(logits, targets)
+        assert_array(loss, expected[0], rtol=1e-6, name="loss")  # 2e9 + log(sum) keeps seven digits of the logarithm
+        assert_array(grad, expected[1], rtol=1e-6, name="grad_logits")
+
+    @pytest.mark.edges
     def test_extremes(self, learner, rng):
         logits = rng.normal(size=(2, 5)) + 1e4 * rng.choice([-1, 1], size=(2, 1))
         logits[0, 0] -= 3e3

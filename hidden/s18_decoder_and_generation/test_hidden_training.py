@@ -1,8 +1,8 @@
 """Hidden tests of stage s18: a model that is trained on sentences is compared with a table of pairs.
 
 Perplexities on the held-out sentences: pairs 3.58, triples 3.25 (tables.py), this model without its attention 2.99
-to 3.12 (16 seeds), with it 2.34 to 2.64 after all steps (64 seeds), and where the training ends early 2.45 to 2.76
-(32 seeds, one of them at its second draw).
+to 3.12 (16 seeds), with it 2.34 to 2.64 after all steps (64 seeds), and where the training ends early 2.42 to 2.75
+(150 seeds, three of them at their second draw and three at their third).
 """
 
 import math
@@ -19,6 +19,7 @@ TRAINING, CHOOSING, HELD_OUT = 700, slice(700, 800), slice(800, None)  # no sent
 BATCH, STEPS, RATE = 16, 150, 0.02
 LATEST, LEARNT = 8, math.log(2.4)  # the training ends early where the mean loss of this many batches is below
 LEVEL = 2.87  # four fifths of the perplexity of pairs
+ENOUGH = 0.95 * LEVEL  # on the sentences to choose by, which differ by up to 0.12 from those that are held out
 TRIES = 3  # a draw of parameters may find no way there within its steps
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
@@ -96,7 +97,7 @@ def test_held_out_sentences(learner, rng, data):
     ids, real = read(data)
     for _ in range(TRIES):
         model = trained(learner, rng, ids, real)
-        if perplexity_on(learner, model, ids, real, CHOOSING) < LEVEL:
+        if perplexity_on(learner, model, ids, real, CHOOSING) < ENOUGH:
             break
     found = perplexity_on(learner, model, ids, real, HELD_OUT)
     assert_equal(found < LEVEL, True, name=f"whether the perplexity, {found:.2f}, is below {LEVEL:.2f}")

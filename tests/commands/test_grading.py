@@ -151,7 +151,7 @@ def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
         "    This is the square.",
         "    --> stages/s01_numbers/numbers_.py:8    return x * x",
         "    double(x=3)",
-        "fix it: grader hint s01 double    same inputs again: --seed 40817",
+        "more help: grader hint s01 double    same inputs again: --seed 40817",
         "–      quadruple is right" + " " * 53 + "waits for double",
     ):
         assert line in done.out.splitlines()

@@ -304,7 +304,7 @@ def test_what_to_write_is_shown_at_once_where_it_is_asked_for(place: Place) -> N
     place.numbers.write_text(WRONG, encoding="utf-8")
     checked = place.run("check", "s01").out
     assert "This is the square." in checked and "Multiply by 2." not in checked
-    assert "fix it: grader hint s01 double" in checked
+    assert "more help: grader hint s01 double" in checked
     for _ in range(2):
         told = place.run("hint", "s01", "double", "--fix").out
         assert told.splitlines()[0] == "s01 · double is right · what to write" and "Multiply by 2." in told

@@ -26,10 +26,11 @@ def test_what_is_neither_is_an_error(place: Place, stage: str, row: str | None) 
         stage_and_row(open_workspace(place.root), stage, row)
 
 
-def test_a_part_of_a_rows_id_is_answered_with_the_rows_of_where_one_is(place: Place) -> None:
+@pytest.mark.parametrize("name", ["quad", "qadruple"])
+def test_a_part_of_a_rows_id_or_a_slip_in_it_is_answered_with_the_rows_of_where_one_is(place: Place, name: str) -> None:
     workspace = open_workspace(place.root)
-    with pytest.raises(UnknownStage, match="'quad' is not a stage of this course") as caught:
-        stage_and_row(workspace, "quad", None)
+    with pytest.raises(UnknownStage, match=f"'{name}' is not a stage of this course") as caught:
+        stage_and_row(workspace, name, None)
     assert caught.value.hint == "Of the criteria of s01, did you mean quadruple? The stages are s01, s02."
     for stage, row in (("quad", "double"), ("", None), ("tot", None)):  # the last is a part of a row of s02
         with pytest.raises(UnknownStage) as other:

@@ -283,9 +283,7 @@ def _next_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) ->
     result = next((each for each in whole if _leads_on(each, verdict, style)), None)
     if result is None:
         return []
-    has_fix = any(failure.diagnosis is not None and failure.diagnosis.fix for failure in told(result, style))
-    hint = style.look.command(f"grader hint {verdict.stage} {result.id}")
-    offers = [f"{'fix it' if has_fix and not style.fix else 'more help'}: {hint}"]
+    offers = [f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"]
     if any(failure.call for failure in told(result, style)):
         offers.append(f"same inputs again: --seed {verdict.run.seed}")
     return side_by_side(offers, style.look, "", indent=0)

@@ -47,7 +47,7 @@ s15 · Attention mechanisms                                  1 of 4 criteria   �
     shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
 1 more test does not pass: -v
 seed 40817 · isolation bubblewrap · 0.6 s
-fix it: grader hint s15 split-heads    same inputs again: --seed 40817
+more help: grader hint s15 split-heads    same inputs again: --seed 40817
 """
 
 
@@ -71,9 +71,9 @@ def test_at_80_columns_the_line_of_the_fault_and_the_commands_stand_on_lines_of_
     lines = shown(width=80).splitlines()
     place = lines.index("    --> stages/s15_attention/attention.py:142")
     assert lines[place + 1] == "        return x.reshape(batch, num_heads, seq, d_k)"
-    assert lines[-1] == "fix it: grader hint s15 split-heads    same inputs again: --seed 40817"
+    assert lines[-1] == "more help: grader hint s15 split-heads    same inputs again: --seed 40817"
     assert shown(width=60).splitlines()[-2:] == [
-        "fix it: grader hint s15 split-heads",
+        "more help: grader hint s15 split-heads",
         "same inputs again: --seed 40817",
     ]
 
@@ -247,7 +247,7 @@ def test_a_command_that_fills_the_line_is_not_broken() -> None:
 def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
     look = Look(80, grader=grader)
     told = "\n".join(line.plain for line in verdict_lines(VERDICT, Style(look, "grader check s15")))
-    assert f"fix it: {grader} hint s15 split-heads" in told
+    assert f"more help: {grader} hint s15 split-heads" in told
     assert "same inputs again: --seed 40817" in told
     assert max(map(len, told.split("\n"))) <= 80
     problem = Problem("missing", "there is no module", None, "`grader reset s15` puts it back.")
@@ -297,7 +297,7 @@ def test_one_row_alone_is_told_where_it_is_asked_for() -> None:
 
 def test_all_rows_are_told_whole_on_request_and_what_repeats_once() -> None:
     text = shown(FAILED, LATER, verbose=True)
-    assert "    merge()\n" in text and text.count("same inputs again") == text.count("fix it: ") == 1
+    assert "    merge()\n" in text and text.count("same inputs again") == text.count("more help: ") == 1
     assert "--row" not in text
 
 
@@ -411,7 +411,7 @@ def test_beside_a_named_cause_nothing_else_explains() -> None:
     for told, explained in ((failing(failure), False), (failing(replace(failure, diagnosis=None)), True)):
         text = " ".join(shown(told).split())
         assert (pattern in text, failure.help in text) == (explained, explained)
-        assert "72 of 96 values differ" in text and ("fix it: grader hint" in text) != explained
+        assert "72 of 96 values differ" in text and "more help: grader hint" in text
     text = " ".join(shown(failing(failure), verbose=True).split())
     assert pattern in text and failure.help in text
 
@@ -419,10 +419,10 @@ def test_beside_a_named_cause_nothing_else_explains() -> None:
 def test_what_to_write_is_told_by_hint_and_where_it_is_asked_for() -> None:
     for verbose in (False, True):
         text = shown(verbose=verbose)
-        assert FIX not in text and "fix it: grader hint s15 split-heads" in text
+        assert FIX not in text and "more help: grader hint s15 split-heads" in text
     asked = Style(Look(120), "grader demo", fix=True)
     told = text_of(verdict_lines(VERDICT, asked))
-    assert FIX in told and "fix it" not in told
+    assert FIX in told and "more help: " in told
 
 
 def test_one_cause_of_several_rows_is_told_once() -> None:
