@@ -437,6 +437,11 @@ def test_the_index_lists_what_is_released(ours: Course) -> None:
     assert "## Conventions" in index
 
 
+def test_what_comes_after_the_course_goes_along_with_all_that_it_continues(ours: Course) -> None:
+    assert "stages/beyond.md" in made(ours, *(stage.id for stage in ours.stages))
+    assert "stages/beyond.md" not in made(ours, *(stage.id for stage in ours.stages[:-1]))
+
+
 def test_a_course_without_an_index_has_none(ours: Course, tmp_path: Path) -> None:
     assert "stages/README.md" not in made(Course(tmp_path, ours.stages), "s01")
 
