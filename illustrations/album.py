@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from illustrations import attention, learning, mathematics, models, networks, scale
+from illustrations import attention, learning, mathematics, models, modern, networks, scale
 from illustrations.canvas import Canvas
 from illustrations.references import course
 
 FOLDER = "pictures"  # of a stage
-_MODULES = (mathematics, learning, networks, attention, models, scale)
+_MODULES = (mathematics, learning, networks, attention, models, scale, modern)
 PICTURES: Mapping[str, Mapping[str, Callable[[], Canvas]]] = {
     stage: pictures for module in _MODULES for stage, pictures in module.PICTURES.items()
 }

@@ -238,8 +238,8 @@ def swiglu_forward(x, W_gate, W_up, W_down):
         W_down: shape (hidden, dim_out), with dim_out = dim in a Transformer.
 
     Returns:
-        (output, cache): output of shape (..., dim_out), finite and without a warning for gates of any size, also 1000
-        and -1000; cache is whatever swiglu_backward needs.
+        (output, cache): output of shape (..., dim_out), finite for gates of any size, also 1000 and -1000; cache is
+        whatever swiglu_backward needs.
 
     Raises:
         ValueError: shapes do not fit.

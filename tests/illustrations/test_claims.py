@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from illustrations import attention, learning, models, networks, scale
+from illustrations import attention, learning, models, modern, networks, scale
 from illustrations.album import FOLDER, PICTURES
 from illustrations.plots import written
 from illustrations.references import course, reference
@@ -253,6 +253,42 @@ def test_s22_shared_heads() -> None:
 
 def test_s22_turned() -> None:
     assert [words for words in said("s22", "turned") if "q · k" in words] == [f"q · k = {np.cos(1):.4f}"] * 2
+
+
+def test_s23_rotation() -> None:
+    turns = np.exp(1j * np.arange(6)[:, None] * np.array([1.0, 0.1]))
+    assert np.allclose(modern.turned(), np.stack([turns.real, turns.imag], axis=-1))
+    shows("s23", "rotation", "1.0 radian a position", "0.1 radian a position", "d = 4, base 100")
+    assert "1.0 radian a position, the second by 0.1" in alt("s23", "rotation")
+
+
+def test_s23_heads() -> None:
+    assert modern.servers() == [0, 0, 1, 1]
+    behind = np.arange(8)[:, None] - np.arange(8)
+    assert ((modern.visible() > 0) == ((behind >= 0) & (behind < 3))).all()
+    shows("s23", "heads", "4 heads of queries", "2 heads of keys and values", "and the 2 before it")
+    assert "four heads of queries, of which two share each head" in alt("s23", "heads")
+
+
+def test_s23_block() -> None:
+    """The order of the parts is that of the reference: a block whose sublayers write nothing hands x on."""
+    block, x = reference("s23").ModernBlock(4, 2, 1, 3, np.random.default_rng(0)), np.arange(8.0).reshape(1, 2, 4)
+    params = block.params
+    for name in ("attention.output_weights", "mlp.down_weights"):
+        params[name] = np.zeros_like(params[name])
+    block.params = params
+    assert np.array_equal(block.forward(x), x)
+    words = said("s23", "block")
+    assert [words.count(each) for each in ("RMS norm", "+", "grouped attention", "SwiGLU")] == [2, 2, 1, 1]
+    shows("s23", "block", "turned Q and K · causal · window", "(silu(gate) · up) W_down")
+
+
+def test_s23_rolling() -> None:
+    expected = [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4, 5}]
+    for position, row in enumerate(modern.slots()):
+        kept = {int(each) for each in row if not np.isnan(each)}
+        assert kept == expected[position] and all(int(row[place % 3]) == place for place in kept)
+    assert [words for words in said("s23", "rolling") if words.startswith("over")] == ["over 0", "over 1", "over 2"]
 
 
 def test_s01_product() -> None:
