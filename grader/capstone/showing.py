@@ -139,7 +139,7 @@ def whose(setting: Setting) -> str:
 
 
 def about(setting: Setting) -> Iterator[str]:
-    """Yield what is trained, in sentences: whose modules, which model of several, and whose loop, if it may be yours."""
+    """Yield what is trained, in sentences: whose modules, which model of several, whose loop, if it may be yours."""
     yield f"{whose(setting)}."
     plan = setting.plan
     if plan.model:

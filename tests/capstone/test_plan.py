@@ -96,7 +96,11 @@ def test_a_capstone_with_nothing_to_choose_has_no_model(small: Small) -> None:
         ('model = "big"', "model = 23", "model: 23 is not a text"),
         ('loop = "s01"', 'loop = "s02"', "loop: 's02' is not one of uses"),
         ('loop = "s01"', 'loop = "train"', "loop: 'train' is not a stage id"),
-        ("[models.small]\nwidth = 2\n\n[models.big]\nwidth = 3\npause = 0.1\n", "", "model: is not a key of this table"),
+        (
+            "[models.small]\nwidth = 2\n\n[models.big]\nwidth = 3\npause = 0.1\n",
+            "",
+            "model: is not a key of this table",
+        ),
     ],
 )
 def test_a_model_that_is_none_is_told_with_those_there_are(small: Small, old: str, new: str, told: str) -> None:

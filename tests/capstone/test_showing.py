@@ -62,7 +62,9 @@ def test_whose_modules_are_used_is_told() -> None:
 def test_which_model_and_whose_loop_is_told(source: str, told: str) -> None:
     one = setting("own", source, model="s01", loop="s02")
     assert list(about(one))[1:] == ["The model is that of s01.", told]
-    assert told in " ".join(" ".join(line.plain for line in outcome_lines(one, outcome(2.0), View(Look(80), None))).split())
+    assert told in " ".join(
+        " ".join(line.plain for line in outcome_lines(one, outcome(2.0), View(Look(80), None))).split()
+    )
     assert len(list(about(setting("own", source)))) == 1
 
 

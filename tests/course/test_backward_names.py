@@ -65,6 +65,24 @@ def test_the_tiles_of_s22_have_the_gradients_of_a_head() -> None:
         np.testing.assert_allclose(grad, getattr(layer, f"gradient_{name}"), atol=1e-10)
 
 
+@pytest.mark.parametrize("shared", [1, 2])
+def test_the_heads_of_s23_have_the_gradients_of_causal_heads(shared: int) -> None:
+    layer, modern = reference("s16").Attention(DIM, HEADS, np.random.default_rng(5)), reference("s23")
+    x, grad_output = np.random.default_rng(6).normal(size=(2, 3, SEQ, DIM))
+    if shared == HEADS:  # one head of keys and values, in the place of two alike
+        for name in ("key_weights", "value_weights"):
+            setattr(layer, name, np.tile(getattr(layer, name)[:, : DIM // HEADS], HEADS))
+    layer.forward(x, causal=True)
+    layer.backward(grad_output)
+    K, V = (getattr(layer, name)[:, : HEADS // shared] for name in ("keys_multihead", "values_multihead"))
+    _, kept = modern.grouped_query_attention_forward(layer.queries_multihead, K, V)
+    grad_Q, grad_K, grad_V = modern.grouped_query_attention_backward(layer.gradient_attention_output, kept)
+    np.testing.assert_allclose(grad_Q, layer.gradient_query, atol=1e-12)
+    for grad, whole in ((grad_K, layer.gradient_key), (grad_V, layer.gradient_value)):
+        groups = whole.reshape(3, HEADS // shared, shared, SEQ, DIM // HEADS)
+        np.testing.assert_allclose(grad, groups.sum(axis=2), atol=1e-12)
+
+
 def test_the_table_names_what_the_references_have() -> None:
     """Each name of s16's that the table of s17 gives is an attribute after backward."""
     text = course().find("s17").readme_path.read_text(encoding="utf-8")
