@@ -26,6 +26,7 @@ from drawings import (
     s20,
     s21,
     s22,
+    s23,
 )
 from grader.explore.model import Plan
 
@@ -51,4 +52,5 @@ PLANS: Mapping[str, Plan] = {
     "s20": s20.PLAN,
     "s21": s21.PLAN,
     "s22": s22.PLAN,
+    "s23": s23.PLAN,
 }

@@ -14,7 +14,7 @@ def main(wanted: list[str]) -> int:
         print(f"{', '.join(unknown)}: no stage with pictures. There are {', '.join(PICTURES)}.", file=sys.stderr)
         return 2
     for path, draw in places().items():
-        if not wanted or path.parent.parent.name[:3] in wanted:
+        if not wanted or path.parent.parent.name.partition("_")[0] in wanted:
             path.parent.mkdir(exist_ok=True)
             path.write_text(draw().svg(), encoding="utf-8", newline="\n")
             print(path.relative_to(ROOT).as_posix())

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -16,7 +17,7 @@ from grader.course.settings import read_settings
 from tests.support.places import ROOT
 
 INDEX = ROOT / "docs" / "README.md"
-AROUND = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "stages/README.md")
+AROUND = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "stages/README.md", "stages/beyond.md")
 TEMPLATES = "grader/classroom/templates/"  # their links lead somewhere in the learner's copy
 
 
@@ -114,3 +115,37 @@ def test_the_readme_begins_with_what_a_newcomer_needs() -> None:
 def test_the_readme_fits_a_terminal_of_80_columns() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > 80 and not line.startswith("![")] == []
+
+
+def test_each_direction_beyond_the_course_has_its_five_lines() -> None:
+    page = ROOT / "stages" / "beyond.md"
+    _, *parts = page.read_text(encoding="utf-8").split("\n## ")
+    assert len(parts) == 10
+    for part in parts:
+        lines = re.split(r"^- \*\*", part, flags=re.MULTILINE)[1:]
+        assert [line.partition(":**")[0] for line in lines] == ["What", "Why", "Numbers", "Continues", "Source"], part
+        assert re.search(r"\[s\d\d\]\(s\d\d_\w+/README\.md\)", lines[3]), part
+        assert "](https://arxiv.org/abs/" in lines[4] and re.search(r" 20\d\d, \[", lines[4]), part
+    for stage in ("s15_attention", "s22_efficient_attention"):
+        assert "../beyond.md" in links(ROOT / "stages" / stage / "README.md")
+
+
+def test_the_numbers_beyond_the_course_are_right() -> None:
+    text = " ".join((ROOT / "stages" / "beyond.md").read_text(encoding="utf-8").split())
+    assert "576 for a token and a block, where keys and values of all heads are 32,768" in text
+    assert 512 + 64 == 576 and 2 * 128 * 128 == 32768
+    p, q = np.array([0.5, 0.5]), np.array([0.8, 0.2])
+    accepted, rest = np.minimum(p, q), np.maximum(0, p - q)
+    assert accepted.sum() == pytest.approx(0.7) and "seven in ten are accepted" in text
+    assert accepted + (1 - accepted.sum()) * rest / rest.sum() == pytest.approx(p)
+    assert f"{sum(0.8**drafted for drafted in range(5)):.2f} tokens a pass" in text
+    keys, values = np.array([[1, 0], [0.6, 0.8]]), np.array([10.0, 20.0])
+    corrected = keys[0] * values[0]
+    assert keys[1] @ corrected == pytest.approx(6) and keys[1] @ (values @ keys) == pytest.approx(26)
+    assert keys[1] @ (corrected + keys[1] * (values[1] - keys[1] @ corrected)) == pytest.approx(20)
+    assert "the plain sum says 26" in text and "writes 20 − 6" in text and "says 20." in text
+    assert f"have {2 * 512 * 8} entries, {100 * 2 * 512 * 8 / 512**2:.1f} % of W's 262,144" in text
+    assert f"ln 2 = {np.log(2):.4f}" in text and f"(r₊ − r₋) = 1 it is {np.log1p(np.exp(-1)):.4f}" in text
+    rewards = np.array([1.0, 0, 0, 1])
+    assert ((rewards - rewards.mean()) / rewards.std()).tolist() == [1, -1, -1, 1] and rewards.std() == 0.5
+    assert "√d: 8 for d = 64" in text and np.sqrt(64) == 8

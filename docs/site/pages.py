@@ -69,10 +69,10 @@ def sections(root: Path) -> dict[str, list[Any]]:
             text = (root / page).read_text(encoding="utf-8")
             found[title] += [described(each) for each in targets(page, text) if each.endswith(SCHEMA)]
     stages = [f"stages/{folder}/README.md" for folder in chapters(root)]
-    for each in found.values():
-        if CHAPTERS in each:
-            each.remove(CHAPTERS)
-    return {"The stages": [CHAPTERS, *stages], **{title: list(dict.fromkeys(each)) for title, each in found.items()}}
+    beside = sorted(f"stages/{page.name}" for page in root.glob("stages/*.md") if page.name != "README.md")
+    road = [CHAPTERS, *stages, *beside]
+    rest = {title: [page for page in dict.fromkeys(each) if page not in road] for title, each in found.items()}
+    return {"The stages": road, **rest}
 
 
 def chapters(root: Path) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.stage import STAGES, Course, Limits, Stage
-from grader.course.table import Rule, Table, read_toml
+from grader.course.table import Rule, Table, listed, read_toml
 from grader.errors import CourseError, UsageError
 
 FOLDER = f"{STAGES}/capstone"
@@ -23,7 +23,11 @@ _STAGE: Rule = r"s[0-9]{2,}", "a stage id: s and two digits or more"
 
 @dataclass(frozen=True)
 class CapstoneManifest:
-    """A capstone; settings go to the script as they are. fingerprint changes with any of its files."""
+    """A capstone; settings go to the script as they are. fingerprint changes with any of its files.
+
+    model is the one that is trained, of several that the settings describe. loop is the stage whose training loop takes
+    the steps where it is the learner's own. Either is empty where the capstone has none.
+    """
 
     title: str
     source: bytes
@@ -38,6 +42,8 @@ class CapstoneManifest:
     temperature: float
     fingerprint: str
     settings: Mapping[str, object] = field(default_factory=dict)
+    model: str = ""
+    loop: str = ""
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -66,6 +72,10 @@ def read_plan(course: Course) -> CapstoneManifest:
     table.knows("schema")
     script, data = table.text("script", _SCRIPT), table.text("data", _DATA)
     stage = _stage(course, folder, table, script)
+    model, sizes = _model(table)
+    loop = table.text("loop", _STAGE) if "loop" in values else ""
+    if loop and loop not in stage.uses:
+        table.wrong("loop", f"'{loop}' is not one of uses")
     found = {name: _read(folder / name, f"{FOLDER}/{name}", mistakes) for name in (script, data) if name}
     if mistakes:
         raise CourseError("\n".join(mistakes))
@@ -76,7 +86,7 @@ def read_plan(course: Course) -> CapstoneManifest:
         table.number("held_out", 0.1, 1), str(table.value("prompt", str, "")), table.number("tokens", 200, MOST),
         table.number("temperature", 1.0, math.inf),
         hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in every)).hexdigest(),
-        table.value("settings", dict, {}) or {},
+        {**(table.value("settings", dict, {}) or {}), **sizes}, model, loop,
     )  # fmt: skip
     table.close()
     if not all(plan.parts):
@@ -84,6 +94,19 @@ def read_plan(course: Course) -> CapstoneManifest:
     if mistakes:
         raise CourseError("\n".join(mistakes))
     return plan
+
+
+def _model(table: Table) -> tuple[str, dict[str, object]]:
+    """Return which model is trained, and what the settings say of it alone; empty where there is nothing to choose."""
+    models = table.value("models", dict, {}) or {}
+    if not models:
+        return "", {}
+    if (model := table.value("model", str)) is None:
+        return "", {}
+    if not isinstance(sizes := models.get(model), dict):
+        table.wrong("model", f"{model!r} is none of {listed(models)}, the tables below models")
+        return "", {}
+    return model, {**sizes, "model": model}
 
 
 def _stage(course: Course, folder: Path, table: Table, script: str) -> Stage:

@@ -105,6 +105,16 @@ class Setting:
     checkpoints: Checkpoints
     course: Course
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The stages whose modules are the learner's."""
+        return tuple(each.use.stage for each in self.snapshot.uses if each.use.source == "own")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the script is handed: the plan's settings, and whose modules it has."""
+        return {**self.plan.settings, "own": list(self.own)}
+
     @contextmanager
     def trainee(self) -> Iterator[Trainee]:
         """Start the process that trains and writes."""
@@ -178,7 +188,7 @@ def train(
             reached = replace(reached, seconds=reached.seconds + clock() - started)
             setting.checkpoints.write(reached)
         on_moment(_moment(plan, reached))
-        return _outcome(plan, process, reached)
+        return _outcome(setting, process, reached)
 
 
 def write(setting: Setting, prompt: str, tokens: int, temperature: float, seed: int) -> tuple[Checkpoint, str]:
@@ -192,14 +202,14 @@ def write(setting: Setting, prompt: str, tokens: int, temperature: float, seed: 
         raise UsageError("there is no trained model yet", "`grader capstone` trains one.")
     fitting(setting, found)
     with setting.trainee() as process:
-        return found, _written(setting.plan, process, found, (prompt, tokens, temperature, seed))
+        return found, _written(setting, process, found, (prompt, tokens, temperature, seed))
 
 
 def _beginning(setting: Setting, process: Trainee) -> Checkpoint:
     plan = setting.plan
-    prepared = plain_copy(process.call("prepare", *plan.parts, dict(plan.settings)), "what prepare returned")
+    prepared = plain_copy(process.call("prepare", *plan.parts, setting.settings), "what prepare returned")
     _expect_tokens(prepared)
-    state = plain_copy(process.call("begin", prepared, dict(plan.settings), plan.seed), "what begin returned")
+    state = plain_copy(process.call("begin", prepared, setting.settings, plan.seed), "what begin returned")
     return Checkpoint(plan.fingerprint, 0, 0.0, _uses(setting), prepared, state, ())
 
 
@@ -222,7 +232,7 @@ def _further(setting: Setting, process: Trainee, reached: Checkpoint) -> Checkpo
     """Return what is reached by the next few steps; TrainingFailed where the loss is no number any more."""
     plan, first = setting.plan, reached.step
     size = min(plan.chunk, plan.steps - first)
-    given = (reached.state, reached.prepared, dict(plan.settings), plan.seed, first, size, plan.steps)
+    given = (reached.state, reached.prepared, setting.settings, plan.seed, first, size, plan.steps)
     found = process.call("advance", *given)
     match found:
         case (state, list() as losses) if len(losses) == size and all(type(each) in (int, float) for each in losses):
@@ -243,20 +253,21 @@ def _moment(plan: CapstoneManifest, reached: Checkpoint) -> Moment:
     return Moment(reached.step, plan.steps, reached.losses, reached.seconds)
 
 
-def _outcome(plan: CapstoneManifest, process: Trainee, reached: Checkpoint) -> TrainingResult:
+def _outcome(setting: Setting, process: Trainee, reached: Checkpoint) -> TrainingResult:
     """Measure the model and the tables on the same tokens, and have the model write."""
+    plan = setting.plan
     _expect_tokens(reached.prepared)
-    mean = process.call("measure", reached.state, reached.prepared, dict(plan.settings))
+    mean = process.call("measure", reached.state, reached.prepared, setting.settings)
     if type(mean) not in (int, float) or not 0 <= mean < 100:
         raise TrainingFailed(f"measure returned {str(mean)[:50]}, which is no mean of -log p")
     ids, size = reached.prepared, reached.prepared["vocabulary_size"]
     tables = perplexities(ids["training"].tolist(), ids["held_out"].tolist(), size)
-    text = _written(plan, process, reached, (plan.prompt, plan.tokens, plan.temperature, plan.seed))
+    text = _written(setting, process, reached, (plan.prompt, plan.tokens, plan.temperature, plan.seed))
     return TrainingResult(_moment(plan, reached), math.exp(mean), tables, len(ids["held_out"]), size, text)
 
 
-def _written(plan: CapstoneManifest, process: Trainee, reached: Checkpoint, asked: tuple[str, int, float, int]) -> str:
-    text = process.call("write", reached.state, reached.prepared, dict(plan.settings), *asked)
+def _written(setting: Setting, process: Trainee, reached: Checkpoint, asked: tuple[str, int, float, int]) -> str:
+    text = process.call("write", reached.state, reached.prepared, setting.settings, *asked)
     if type(text) is not str or len(text) > MOST_TEXT:
         raise TrainingFailed("write returned no text, or one of more than a million characters")
     return text

@@ -116,7 +116,8 @@ def outcome_lines(setting: Setting, outcome: TrainingResult, view: View) -> list
 
     look, moment = view.look, outcome.moment
     lines = heading(setting.plan.title, f"{moment.step} steps", look.bar(moment.step, moment.total), look)
-    lines += [*paragraph(whose(setting), look), *paragraph(f"Trained in {span(moment.seconds)}.", look)]
+    for said in (*about(setting), f"Trained in {span(moment.seconds)}."):
+        lines += paragraph(said, look)
     lines += [*drawing_lines(curve(moment), view), Text("")]
     what = f"Perplexity on {outcome.tokens} held-out tokens of {outcome.vocabulary_size} different ones"
     lines += paragraph(what, look, "bold", indent=0)
@@ -135,6 +136,18 @@ def whose(setting: Setting) -> str:
              for kind, label in WHOSE.items()}  # fmt: skip
     told = " · ".join(f"{', '.join(names)}: {label}" for label, names in found.items() if names)
     return f"Made of {told}"
+
+
+def about(setting: Setting) -> Iterator[str]:
+    """Yield what is trained, in sentences: whose modules, which model of several, whose loop, if it may be yours."""
+    yield f"{whose(setting)}."
+    plan = setting.plan
+    if plan.model:
+        yield f"The model is that of {plan.model}."
+    if plan.loop and plan.loop in setting.own:
+        yield f"Your own loop, that of {plan.loop}, trains it."
+    elif plan.loop:
+        yield f"The capstone's loop trains it; yours takes its place once your {plan.loop} has passed."
 
 
 def _verdict(outcome: TrainingResult) -> str:
@@ -158,6 +171,8 @@ def training_document(setting: Setting, outcome: TrainingResult, begun_at: int) 
         "title": setting.plan.title,
         "isolation": setting.tier,
         "uses": [asdict(each.use) for each in setting.snapshot.uses],
+        **({"model": setting.plan.model} if setting.plan.model else {}),
+        **({"loop": "own" if setting.plan.loop in setting.own else "script"} if setting.plan.loop else {}),
         "begun_at": begun_at,
         "steps": moment.step,
         "seconds": round(moment.seconds, 3),

@@ -99,7 +99,8 @@ def contents(
     key = plan.key or new_key()
     files = copied(course, plan.stages)
     files |= paperwork(course, plan.stages, HOME, plan.key is None, released=wheel is not None)
-    files |= {page: linked(files[page], page, files) for page in course.settings.pages} | dict(wheel or {})
+    pages = [*course.settings.pages, *(page for page in files if page.startswith("stages/") and page.count("/") == 1)]
+    files |= {page: linked(files[page], page, files) for page in pages} | dict(wheel or {})
     digests = {name: digest(data) for name, data in files.items()}
     record = ReleaseRecord(__version__, key.id, plan.key is None, digests, plan.proven)
     hidden = course.settings.hidden
@@ -345,6 +346,7 @@ def paperwork(
         **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": licence(home)} if released else {}),
         **(_workflows(TEMPLATES / "github") if released else {}),
         **_index(course, stages),
+        **_beside(course, stages),
         **{page: _text(course.root / page) for page in course.settings.pages},
     }
     return {name: text.encode() for name, text in texts.items()}
@@ -423,6 +425,14 @@ def _index(course: Course, stages: tuple[Stage, ...]) -> dict[str, str]:
     lines = _text(index).splitlines(True) if index.is_file() else []
     kept = [line for line in lines if not (line.startswith("|") and any(link in line for link in links))]
     return {"stages/README.md": "".join(kept)} if index.is_file() else {}
+
+
+def _beside(course: Course, stages: tuple[Stage, ...]) -> dict[str, str]:
+    """Return the other pages beside the stages, each only where every stage that it links to is released."""
+    missing = [f"]({stage.name}/" for stage in course.stages if stage not in stages]
+    paths = [path for path in sorted((course.root / "stages").glob("*.md")) if path.name != "README.md"]
+    texts = {f"stages/{path.name}": _text(path) for path in paths}
+    return {name: text for name, text in texts.items() if not any(link in text for link in missing)}
 
 
 def _filled(template: str, **words: str) -> str:

@@ -54,11 +54,12 @@ def capstone(
 def _trained(setting: Setting, fresh: bool) -> tuple[int, TrainingResult]:
     """Train to the end; return the step at which training went on, and what came of it."""
     from grader.capstone.session import kept, last, train
-    from grader.capstone.showing import telling, whose
+    from grader.capstone.showing import about, telling
     from grader.report.terminal import screen
 
     with setting.checkpoints.locked():
-        screen.say(f"{whose(setting)}.")
+        for said in about(setting):
+            screen.say(said)
         begun = last(setting, screen.say, fresh)
         if begun is not None and begun.step < setting.plan.steps:
             screen.say(f"Training goes on from step {begun.step} of {setting.plan.steps}.")

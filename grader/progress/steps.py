@@ -253,21 +253,24 @@ _PICTURE_OR_CODE = (
 
 def readme(stage: Stage) -> str:
     """Return the text of a stage's README, with what each picture shows in its place."""
-    return _page(stage.readme_path, stage.name)
+    return _page(stage.readme_path)
 
 
 def other_page(course: Course, name: str) -> str:
-    """Return the text of the README in a folder beside the stages; empty where a stage is meant, or nothing."""
-    path = course.root / STAGES / name / "README.md"
+    """Return a page beside the stages, or that of a folder there; empty where a stage is meant, or nothing."""
     known = {stage.name for stage in course.stages}
-    return _page(path, name) if name.isidentifier() and name not in known and path.is_file() else ""
+    if not name.isidentifier() or name in known:
+        return ""
+    paths = (course.root / STAGES / name / "README.md", course.root / STAGES / f"{name}.md")
+    return next((_page(path) for path in paths if path.is_file()), "")
 
 
-def _page(path: Path, folder: str) -> str:
+def _page(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{STAGES}/{folder}/README.md cannot be read: {error}") from error
+        shown = path.as_posix().rpartition(f"/{STAGES}/")[2]
+        raise CourseError(f"{STAGES}/{shown} cannot be read: {error}") from error
     return re.sub(_PICTURE_OR_CODE, _told, text)
 
 

@@ -197,7 +197,7 @@ def _plain_path(target: str) -> str:
     return path
 
 
-CONVENTIONS = "stages/README.md"
+BESIDE = {"conventions": "stages/README.md", "beyond": "stages/beyond.md"}  # pages beside the stages, by address
 ACTIONS = ("open", "check", "hint", "explore", "start")
 NOT_FOUND = refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
 
@@ -233,8 +233,8 @@ class App:
             return self._filled(template, "road", road=road(self._workspace, datetime.now(UTC)))
         if first == "drawn" and (drawn := self._live.pictures.get(rest)) is not None:
             return Answer(body=drawn, kind=KINDS[".svg"])
-        if path == "conventions":
-            return self._conventions()
+        if path in self._beside:
+            return self._page_beside(path)
         if first == "stages" and (stage := self._stage(rest)) is not None:
             return self._chapter(stage)
         if first == "pictures":
@@ -257,24 +257,26 @@ class App:
         steps = step_list(stage, page_text)
         return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores, steps=steps)
 
-    def _conventions(self) -> Answer:
-        file = self._course.root / CONVENTIONS
-        if not file.is_file():
-            return NOT_FOUND
-        text = html_of(read_page(file, CONVENTIONS), self._place(CONVENTIONS, {}))
-        return self._filled("conventions.html", "conventions", text=self._pages.markup(text))
+    def _page_beside(self, name: str) -> Answer:
+        path = self._beside[name]
+        text = html_of(read_page(self._course.root / path, path), self._place(path, {}))
+        return self._filled("beside.html", name, text=self._pages.markup(text))
+
+    @property
+    def _beside(self) -> dict[str, str]:
+        """The pages beside the stages that this course has, by their address."""
+        return {name: path for name, path in BESIDE.items() if (self._course.root / path).is_file()}
 
     def _filled(self, template: str, here: str, **values: object) -> Answer:
         found = standings(self._workspace, self._workspace.store.read())
-        title, conventions = self._course.settings.title, (self._course.root / CONVENTIONS).is_file()
-        common = {"base": self._guard.base, "title": title, "here": here, "standings": found}
-        return page(self._pages.fill(template, **common, conventions=conventions, **values))
+        common = {"base": self._guard.base, "title": self._course.settings.title, "here": here, "standings": found}
+        return page(self._pages.fill(template, **common, beside=self._beside, **values))
 
     def _place(self, path: str, folders: Mapping[str, str]) -> Place:
         """Return where a page lies: what of the course is served, and the address of pictures by their folder."""
         base = self._guard.base
         served = {f"stages/{stage.name}/README.md": f"{base}stages/{stage.id}" for stage in self._course.stages}
-        served[CONVENTIONS] = f"{base}conventions"
+        served |= {page: f"{base}{name}" for name, page in self._beside.items()}
 
         def picture(target: str) -> str | None:
             found = next((folder for folder in folders if target.startswith(f"{folder}/")), None)

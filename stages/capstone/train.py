@@ -2,14 +2,19 @@
 
 The grader calls these five functions in the sandbox, each call in a fresh process, and keeps in a checkpoint what they
 return. So nothing is remembered between calls but what stands in their results: plain numbers, texts, arrays, lists and
-dicts. settings is the table of that name in capstone.toml.
+dicts. settings is the table of that name in capstone.toml with that of the model which was chosen, and "own", a list of
+the stages whose modules are yours.
 """
+
+from itertools import count as counting
+from itertools import islice
 
 import numpy as np
 
 from stages.s05_optimization.optimizers import adamw_step, clip_by_global_norm, warmup_cosine
 from stages.s10_tokens_and_embeddings.tokens import bpe_decode, bpe_encode, byte_pair_merges
 from stages.s18_decoder_and_generation.decoder import GPT, cross_entropy_loss, generate, sample
+from stages.s23_modern_decoder.modern import ModernGPT, scaled_initialisation, train
 
 BYTES = 256
 
@@ -32,7 +37,10 @@ def prepare(training, held_out, settings):
 
 def begin(prepared, settings, seed):
     """Return the state before the first step: the parameters of a new model, and an optimiser that has seen nothing."""
-    model = _model(prepared["vocabulary_size"], settings, np.random.default_rng(seed))
+    draws = np.random.default_rng(seed)
+    model = _model(prepared["vocabulary_size"], settings, draws)
+    if settings["model"] == "s23":
+        scaled_initialisation(model, settings["depth"], draws)
     return {"params": model.params, "optimizer": {}}
 
 
@@ -40,25 +48,27 @@ def advance(state, prepared, settings, seed, first, count, total):
     """Take the steps first, first + 1, …, of which there are count, out of total.
 
     A step's batch follows from the seed and its number alone, so that it does not matter how often training stopped.
+    The steps are taken by the loop of s23 where it is yours, and by the one below where it is not.
 
     Returns:
         (state, losses): the state after the last step, and the loss of each.
     """
-    model = _with(state["params"], prepared, settings)
-    params, optimizer, losses = state["params"], state["optimizer"], []
+    model, optimizer = _with(state["params"], prepared, settings), state["optimizer"]
     warmup = min(settings["warmup"], total // 10)
-    for step in range(first, first + count):
-        rng = np.random.default_rng([seed, step])
-        inputs, targets = _batch(prepared["training"], settings["context_length"], settings["batch"], rng)
-        loss, grad_logits = cross_entropy_loss(model.forward(inputs), targets)
-        model.backward(grad_logits)
-        grads, _ = clip_by_global_norm(model.grads, settings["clip"])
-        rate = warmup_cosine(step + 1, settings["rate"], warmup, total)
+
+    def step(params, grads, _, learning_rate):
+        nonlocal optimizer  # which a loop begins with {}, though this may be step 500
         decay = settings["weight_decay"]
-        params, optimizer = adamw_step(params, grads, optimizer, learning_rate=rate, weight_decay=decay)
-        model.params = params
-        losses.append(float(loss))
-    return {"params": params, "optimizer": optimizer}, losses
+        params, optimizer = adamw_step(params, grads, optimizer, learning_rate=learning_rate, weight_decay=decay)
+        return params, optimizer
+
+    def rate(number):
+        return warmup_cosine(first + number + 1, settings["rate"], warmup, total)
+
+    loop = train if "s23" in settings["own"] else _train
+    batches = (_batch(prepared["training"], settings, np.random.default_rng([seed, at])) for at in counting(first))
+    history = loop(model, batches, step, rate, count, max_norm=settings["clip"])
+    return {"params": model.params, "optimizer": optimizer}, [float(loss) for loss in history["loss"]]
 
 
 def measure(state, prepared, settings):
@@ -84,15 +94,40 @@ def write(state, prepared, settings, prompt, tokens, temperature, seed):
     """Return the prompt, continued by so many tokens; an empty prompt begins a new line."""
     model = _with(state["params"], prepared, settings)
     merges, rng = [tuple(pair) for pair in prepared["tokenizer"]], np.random.default_rng(seed)
-    ids = np.asarray(bpe_encode(prompt or "\n", merges))
-    written = generate(model, ids[None], tokens, lambda logits: sample(logits, temperature=temperature, rng=rng))
+    ids = np.asarray(bpe_encode(prompt or "\n", merges))[None]
+    go_on = _rolling if settings["model"] == "s23" else generate
+    written = go_on(model, ids, tokens, lambda logits: sample(logits, temperature=temperature, rng=rng))
     return bpe_decode(written[0], merges)
 
 
+def _rolling(model, ids, steps, choose):
+    """What s18's generate returns, of a model whose cache keeps the last positions only: no token is read twice."""
+    logits, cache = model.forward_with_cache(ids)
+    for _ in range(steps):
+        chosen = choose(logits[:, -1])[:, None]
+        ids = np.concatenate([ids, chosen], axis=1)
+        logits, cache = model.forward_with_cache(chosen, cache)
+    return ids
+
+
+def _train(model, batches, optimizer, schedule, num_steps, max_norm):
+    """What s23's train does, as plainly as it goes: one batch a step."""
+    losses, state = [], {}
+    for number, (inputs, targets) in enumerate(islice(batches, num_steps)):
+        loss, grad_logits = cross_entropy_loss(model.forward(inputs), targets)
+        model.backward(grad_logits)
+        grads, _ = clip_by_global_norm(model.grads, max_norm)
+        model.params, state = optimizer(model.params, grads, state, learning_rate=schedule(number))
+        losses.append(loss)
+    return {"loss": losses}
+
+
 def _model(vocabulary_size, settings, rng):
-    return GPT(
-        vocabulary_size, settings["context_length"], settings["depth"], settings["dim"], settings["heads"], rng=rng
-    )
+    depth, dim, heads = settings["depth"], settings["dim"], settings["heads"]
+    if settings["model"] == "s18":
+        return GPT(vocabulary_size, settings["context_length"], depth, dim, heads, rng=rng)
+    kv_heads, hidden, window = settings["kv_heads"], settings["hidden"], settings["window"]
+    return ModernGPT(vocabulary_size, depth, dim, heads, kv_heads, hidden, rng=rng, window=window)
 
 
 def _with(params, prepared, settings):
@@ -102,8 +137,9 @@ def _with(params, prepared, settings):
     return model
 
 
-def _batch(ids, length, count, rng):
+def _batch(ids, settings, rng):
     """(inputs, targets): stretches of the text from places drawn at random, and the same one token later."""
-    starts = rng.integers(0, len(ids) - length, size=count)
+    length = settings["context_length"]
+    starts = rng.integers(0, len(ids) - length, size=settings["batch"])
     stretches = ids[starts[:, None] + np.arange(length + 1)]
     return stretches[:, :-1], stretches[:, 1:]

@@ -55,6 +55,60 @@ def test_a_mistake_is_named_with_its_place(small: Small, old: str, new: str, tol
     assert told in found and found.startswith("stages/capstone/")
 
 
+MODELS = """\
+model = "big"
+loop = "s01"
+"""
+TABLES = """\
+
+[models.small]
+width = 2
+
+[models.big]
+width = 3
+pause = 0.1
+"""
+
+
+def choosing(small: Small) -> None:
+    small.manifest.write_text(MODELS + small.manifest.read_text("utf-8") + TABLES, "utf-8")
+
+
+def test_one_of_several_models_is_chosen_with_its_settings(small: Small) -> None:
+    choosing(small)
+    plan = read_plan(load_course(small.root))
+    assert (plan.model, plan.loop) == ("big", "s01")
+    assert plan.settings == {"pause": 0.1, "width": 3, "model": "big"}
+    small.change(small.manifest, '"big"', '"small"')
+    assert read_plan(load_course(small.root)).settings == {"pause": 0.0, "width": 2, "model": "small"}
+
+
+def test_a_capstone_with_nothing_to_choose_has_no_model(small: Small) -> None:
+    plan = read_plan(load_course(small.root))
+    assert (plan.model, plan.loop, dict(plan.settings)) == ("", "", {"pause": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"big"', '"huge"', "model: 'huge' is none of small or big, the tables below models"),
+        ('model = "big"', "", "model: is missing; expected a text"),
+        ('model = "big"', "model = 23", "model: 23 is not a text"),
+        ('loop = "s01"', 'loop = "s02"', "loop: 's02' is not one of uses"),
+        ('loop = "s01"', 'loop = "train"', "loop: 'train' is not a stage id"),
+        (
+            "[models.small]\nwidth = 2\n\n[models.big]\nwidth = 3\npause = 0.1\n",
+            "",
+            "model: is not a key of this table",
+        ),
+    ],
+)
+def test_a_model_that_is_none_is_told_with_those_there_are(small: Small, old: str, new: str, told: str) -> None:
+    choosing(small)
+    small.change(small.manifest, old, new)
+    assert told in mistakes(small)
+
+
 def test_each_file_has_its_part_in_the_fingerprint(small: Small) -> None:
     found = {read_plan(load_course(small.root)).fingerprint}
     for path in (small.manifest, small.script, small.root / "stages" / "capstone" / "data" / "text.txt"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.capstone.session import Moment, Perplexities, TrainingResult
-from grader.capstone.showing import moment_lines, outcome_lines, progress, recent, span, telling, whose
+from grader.capstone.showing import about, moment_lines, outcome_lines, progress, recent, span, telling, whose
 from grader.explore.cells import View
 from grader.report.terminal.layout import Look
 
@@ -17,10 +17,11 @@ LOSSES = tuple(6 * math.exp(-step / 100) for step in range(430))
 MOMENT = Moment(430, 1200, LOSSES, 86.0)
 
 
-def setting(*sources: str) -> Any:
+def setting(*sources: str, model: str = "", loop: str = "") -> Any:
     uses = [SimpleNamespace(use=SimpleNamespace(stage=f"s{n:02}", source=each)) for n, each in enumerate(sources, 1)]
-    plan = SimpleNamespace(title="A model")
-    return SimpleNamespace(plan=plan, snapshot=SimpleNamespace(uses=uses))
+    plan = SimpleNamespace(title="A model", model=model, loop=loop)
+    own = tuple(each.use.stage for each in uses if each.use.source == "own")
+    return SimpleNamespace(plan=plan, own=own, snapshot=SimpleNamespace(uses=uses))
 
 
 def outcome(perplexity: float) -> TrainingResult:
@@ -49,6 +50,22 @@ def test_whose_modules_are_used_is_told() -> None:
     assert whose(setting("own", "reference", "own", "given")) == (
         "Made of s01, s03: yours · s02: the reference's · s04: given by the course"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("own", "Your own loop, that of s02, trains it."),
+        ("reference", "The capstone's loop trains it; yours takes its place once your s02 has passed."),
+    ],
+)
+def test_which_model_and_whose_loop_is_told(source: str, told: str) -> None:
+    one = setting("own", source, model="s01", loop="s02")
+    assert list(about(one))[1:] == ["The model is that of s01.", told]
+    assert told in " ".join(
+        " ".join(line.plain for line in outcome_lines(one, outcome(2.0), View(Look(80), None))).split()
+    )
+    assert len(list(about(setting("own", source)))) == 1
 
 
 @pytest.mark.parametrize(("perplexity", "told"), [(2.0, "1.25 times better"), (2.6, "Tables of triples do better")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,28 +18,39 @@ from grader.capstone.plan import FOLDER, CapstoneManifest, read_plan
 from grader.capstone.session import Setting, train, write
 from grader.course.manifest import load_course
 from grader.course.provided import serving_stage
+from grader.course.table import read_toml
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 from tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 SMALL = {"merges": 8, "merges_from": 400, "context_length": 12, "dim": 8, "heads": 2, "batch": 4, "warmup": 2}
+NARROW = {"kv_heads": 1, "hidden": 10, "window": 5}
+MODELS: Any = read_toml(ROOT / FOLDER / "capstone.toml", "capstone.toml")["models"]
 
 
-@pytest.fixture(scope="module")
-def plan() -> CapstoneManifest:
-    """The course's own, of a size that trains in a moment."""
-    found = read_plan(COURSE)
-    return replace(found, text=found.text[:4000], steps=6, chunk=4, tokens=20, settings={**found.settings, **SMALL})
+@pytest.fixture(scope="module", params=MODELS)
+def plan(request: pytest.FixtureRequest) -> CapstoneManifest:
+    """The course's own with one of its models, of a size that trains in a moment."""
+    found, name = read_plan(COURSE), request.param
+    sizes = {**MODELS[name], **(NARROW if MODELS[name] else {}), "model": name, "own": []}
+    settings = {**found.settings, **SMALL, **sizes}
+    return replace(found, text=found.text[:4000], steps=6, chunk=4, tokens=20, model=name, settings=settings)
 
 
-@pytest.fixture
-def script(plan: CapstoneManifest) -> Iterator[Any]:
+@contextmanager
+def scripted(plan: CapstoneManifest) -> Iterator[Any]:
     """The script in this process, on the references."""
     names: dict[str, Any] = {}
     with serving_stage(plan.stage):
         exec(compile(plan.source, "train.py", "exec"), names)
         yield SimpleNamespace(**names)
+
+
+@pytest.fixture
+def script(plan: CapstoneManifest) -> Iterator[Any]:
+    with scripted(plan) as names:
+        yield names
 
 
 def test_the_same_seed_gives_the_same_stories() -> None:
@@ -48,7 +60,7 @@ def test_the_same_seed_gives_the_same_stories() -> None:
 
 
 def test_it_is_made_of_stages_that_stand_there() -> None:
-    assert [each.id for each in read_plan(COURSE).stage.builds_on] == ["s05", "s10", "s17", "s18"]
+    assert [each.id for each in read_plan(COURSE).stage.builds_on] == ["s05", "s10", "s17", "s18", "s23"]
 
 
 def test_it_trains_measures_and_writes_on_the_references(plan: CapstoneManifest, tmp_path: Path) -> None:
@@ -72,7 +84,10 @@ def test_each_token_but_the_first_is_measured_once_and_after_what_the_model_may_
         ids = np.random.default_rng(size).integers(0, 264, size=size)
         prepared = {"vocabulary_size": 264, "held_out": ids}
         state = script.begin(prepared, settings, 1)
-        model = script.GPT(264, length, settings["depth"], 8, 2)
+        sizes = settings["depth"], 8, 2
+        model = (
+            script.GPT(264, length, *sizes) if plan.model == "s18" else script.ModernGPT(264, *sizes, 1, 10, window=5)
+        )
         model.params = state["params"]
         total, counted = 0.0, 1
         while counted < size:  # windows of length tokens and the one that follows, overlapping by half
@@ -97,3 +112,58 @@ def test_a_step_depends_on_seed_and_number_alone(plan: CapstoneManifest, script:
     assert all((both["params"][name] == value).all() for name, value in whole["params"].items())
     other, _ = script.advance(state, prepared, plan.settings, 2, 0, 3, 6)
     assert any((other["params"][name] != value).any() for name, value in whole["params"].items())
+
+
+def test_there_are_two_models_of_one_size() -> None:
+    assert list(MODELS) == ["s18", "s23"] and read_plan(COURSE).model in MODELS
+    held, plan = {}, read_plan(COURSE)
+    with scripted(plan) as script:
+        for name, sizes in MODELS.items():
+            model = script._model(416, {**plan.settings, **sizes, "model": name}, np.random.default_rng(0))
+            held[name] = sum(value.size for value in model.params.values())
+    assert 0.98 * held["s18"] < held["s23"] <= held["s18"]
+
+
+def test_the_loop_of_s23_takes_the_steps_where_it_is_the_learners(plan: CapstoneManifest, script: Any) -> None:
+    prepared = script.prepare(*plan.parts, plan.settings)
+    begun = script.begin(prepared, plan.settings, 1)
+    lent, losses = script.advance(begun, prepared, plan.settings, 1, 0, 3, 6)
+    taken: list[int] = []
+    names = script.advance.__globals__
+    loop = names["train"]
+
+    def watched(*arguments: Any, **more: Any) -> Any:
+        taken.append(arguments[4])
+        return loop(*arguments, **more)
+
+    names["train"] = watched
+    own = {**plan.settings, "own": ["s23"]}
+    first, one = script.advance(begun, prepared, own, 1, 0, 2, 6)
+    both, two = script.advance(first, prepared, own, 1, 2, 1, 6)
+    assert taken == [2, 1] and one + two == pytest.approx(losses)
+    for name, value in lent["params"].items():
+        np.testing.assert_allclose(both["params"][name], value, atol=1e-12)
+    script.advance(begun, prepared, plan.settings, 1, 0, 1, 6)
+    assert taken == [2, 1]
+
+
+def test_what_is_written_past_the_window_is_what_the_whole_text_gives() -> None:
+    with scripted(read_plan(COURSE)) as script:
+        _write_past_the_window(script)
+
+
+def _write_past_the_window(script: Any) -> None:
+    model = script.ModernGPT(264, 2, 8, 2, 1, 10, np.random.default_rng(3), window=5)
+    held: list[int] = []
+    forward = model.forward_with_cache
+
+    def watched(ids: Any, cache: Any = None) -> Any:
+        logits, cache = forward(ids, cache)
+        held.append(cache[0].keys.shape[2])
+        return logits, cache
+
+    model.forward_with_cache = watched
+    written = script._rolling(model, np.array([[1, 2, 3]]), 12, lambda logits: logits.argmax(axis=-1))
+    assert written.shape == (1, 15) and max(held) == 5 and len(held) == 13
+    scores = model.forward(written[:, :-1])[0, 2:]
+    assert scores.argmax(axis=-1).tolist() == written[0, 3:].tolist()

@@ -83,10 +83,11 @@ def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Pat
 
 def test_a_capstone_goes_along_with_all_that_it_builds_on() -> None:
     course = load_course(ROOT)
-    found = releasing._capstone(course, whole(course, [course.find("s18")]))
+    found = releasing._capstone(course, whole(course, [course.find("s23")]))
     names = ("README.md", "capstone.toml", "data/README.md", "data/stories.txt", "train.py")
-    assert set(found) == {f"stages/capstone/{name}" for name in names}
-    assert releasing._capstone(course, whole(course, [course.find("s17")])) == {}
+    pictures = ("pictures/curves.svg", "pictures/scaling.svg")
+    assert set(found) == {f"stages/capstone/{name}" for name in (*names, *pictures)}
+    assert releasing._capstone(course, whole(course, [course.find("s22")])) == {}
 
 
 def test_what_the_author_has_written_into_the_stub_is_not_released(course: Course) -> None:
@@ -435,6 +436,11 @@ def test_the_index_lists_what_is_released(ours: Course) -> None:
     index = made(ours, "s01", "s15")["stages/README.md"]
     assert "(s15_attention/README.md)" in index and "(s17_transformer_blocks/" not in index
     assert "## Conventions" in index
+
+
+def test_what_comes_after_the_course_goes_along_with_all_that_it_continues(ours: Course) -> None:
+    assert "stages/beyond.md" in made(ours, *(stage.id for stage in ours.stages))
+    assert "stages/beyond.md" not in made(ours, *(stage.id for stage in ours.stages[:-1]))
 
 
 def test_a_course_without_an_index_has_none(ours: Course, tmp_path: Path) -> None:

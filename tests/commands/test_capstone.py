@@ -99,6 +99,18 @@ def test_a_training_and_what_is_written_afterwards(small: Small, here: Here) -> 
     assert (again["text"], again["step"], again["tokens"]) == (done.out.strip(), 6, 4)
 
 
+def test_the_model_that_was_chosen_and_whose_loop_trains_it_are_told(small: Small, here: Here) -> None:
+    text = small.manifest.read_text("utf-8")
+    small.manifest.write_text(f'model = "big"\nloop = "s01"\n{text}\n[models.big]\nwidth = 3\n', "utf-8")
+    done = here("capstone", "--json", *PLAIN)
+    found = checked(done.out)
+    assert (done.code, found["model"], found["loop"]) == (0, "big", "script")
+    assert "The model is that of big." in done.err and "yours takes its place once your s01 has passed" in done.err
+    small.change(small.manifest, 'model = "big"', 'model = "bug"')
+    done = here("capstone", *PLAIN)
+    assert done.code != 0 and "model: 'bug' is none of big" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -571,6 +571,10 @@ def test_show_prints_a_page_that_stands_beside_the_stages(here: Here) -> None:
     (folder / "README.md").write_bytes(b"\xff")
     assert "stages/capstone/README.md cannot be read" in here("show", "capstone").err
     assert here("show", "../capstone").code == here("show", "capston").code == 2
+    (folder.parent / "beyond.md").write_text("# What comes next\n", encoding="utf-8")
+    assert here("show", "beyond").out == "# What comes next\n"
+    (folder.parent / "beyond.md").write_bytes(b"\xff")
+    assert "stages/beyond.md cannot be read" in here("show", "beyond").err
 
 
 IN_STEPS = """\

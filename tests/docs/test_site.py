@@ -46,6 +46,7 @@ def test_the_order_is_that_of_the_index_with_the_stages_first() -> None:
     stages = HOOK.sections(ROOT)["The stages"]
     assert stages[0] == "stages/README.md" and stages[1].startswith("stages/s01_") and len(stages) > 22
     assert stages[1:23] == sorted(stages[1:23])
+    assert stages[-1] == "stages/beyond.md" and "stages/beyond.md" not in HOOK.sections(ROOT)["For learners"]
     assert "grader/report/verdict.schema.md" in HOOK.sections(ROOT)["For instructors"]
 
 

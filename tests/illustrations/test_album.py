@@ -13,7 +13,7 @@ import pytest
 
 from grader.classroom.release import copied
 from illustrations.__main__ import main
-from illustrations.album import FOLDER, PICTURES, places
+from illustrations.album import FOLDER, PICTURES, folder_of, places
 from illustrations.canvas import INKS, STYLE
 from illustrations.references import course
 from tests.support.places import ROOT
@@ -94,12 +94,12 @@ def test_text_over_text_is_found() -> None:
 
 
 def test_every_readme_shows_its_pictures_and_no_others() -> None:
-    for stage in course().stages:
-        found = SHOWN.findall(stage.readme_path.read_text(encoding="utf-8"))
-        assert sorted(name for _, name in found) == sorted(PICTURES[stage.id]), stage.id
-        assert [alt for alt, _ in found if not 20 <= len(alt) <= LONGEST] == [], stage.id
-        files = {path.name for path in (stage.folder / FOLDER).iterdir()}
-        assert files == {f"{name}.svg" for name in PICTURES[stage.id]}, stage.id
+    for owner in [*(stage.id for stage in course().stages), "capstone"]:
+        found = SHOWN.findall((folder_of(owner) / "README.md").read_text(encoding="utf-8"))
+        assert sorted(name for _, name in found) == sorted(PICTURES[owner]), owner
+        assert [alt for alt, _ in found if not 20 <= len(alt) <= LONGEST] == [], owner
+        files = {path.name for path in (folder_of(owner) / FOLDER).iterdir()}
+        assert files == {f"{name}.svg" for name in PICTURES[owner]}, owner
 
 
 def test_learners_get_the_pictures_with_the_readmes() -> None:

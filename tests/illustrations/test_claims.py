@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
-from illustrations import attention, learning, models, networks, scale
-from illustrations.album import FOLDER, PICTURES
+from illustrations import attention, capstone, learning, models, modern, networks, scale, trainings
+from illustrations.album import FOLDER, PICTURES, folder_of
 from illustrations.plots import written
-from illustrations.references import course, reference
+from illustrations.references import reference
 
 
 @cache
 def said(stage: str, name: str) -> list[str]:
     """Return the texts of a picture."""
-    svg = (course().find(stage).folder / FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    svg = (folder_of(stage) / FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     return re.findall(r"<text [^>]*>([^<]*)</text>", svg)
 
 
 def alt(stage: str, name: str) -> str:
     """Return the words that stand for a picture in its README."""
-    text = course().find(stage).readme_path.read_text(encoding="utf-8")
+    text = (folder_of(stage) / "README.md").read_text(encoding="utf-8")
     found = re.search(rf"^!\[([^]]*)\]\(pictures/{name}\.svg\)$", text, re.MULTILINE)
     assert found is not None
     return found[1]
@@ -253,6 +253,42 @@ def test_s22_shared_heads() -> None:
 
 def test_s22_turned() -> None:
     assert [words for words in said("s22", "turned") if "q · k" in words] == [f"q · k = {np.cos(1):.4f}"] * 2
+
+
+def test_s23_rotation() -> None:
+    turns = np.exp(1j * np.arange(6)[:, None] * np.array([1.0, 0.1]))
+    assert np.allclose(modern.turned(), np.stack([turns.real, turns.imag], axis=-1))
+    shows("s23", "rotation", "1.0 radian a position", "0.1 radian a position", "d = 4, base 100")
+    assert "1.0 radian a position, the second by 0.1" in alt("s23", "rotation")
+
+
+def test_s23_heads() -> None:
+    assert modern.servers() == [0, 0, 1, 1]
+    behind = np.arange(8)[:, None] - np.arange(8)
+    assert ((modern.visible() > 0) == ((behind >= 0) & (behind < 3))).all()
+    shows("s23", "heads", "4 heads of queries", "2 heads of keys and values", "and the 2 before it")
+    assert "four heads of queries, of which two share each head" in alt("s23", "heads")
+
+
+def test_s23_block() -> None:
+    """The order of the parts is that of the reference: a block whose sublayers write nothing hands x on."""
+    block, x = reference("s23").ModernBlock(4, 2, 1, 3, np.random.default_rng(0)), np.arange(8.0).reshape(1, 2, 4)
+    params = block.params
+    for name in ("attention.output_weights", "mlp.down_weights"):
+        params[name] = np.zeros_like(params[name])
+    block.params = params
+    assert np.array_equal(block.forward(x), x)
+    words = said("s23", "block")
+    assert [words.count(each) for each in ("RMS norm", "+", "grouped attention", "SwiGLU")] == [2, 2, 1, 1]
+    shows("s23", "block", "turned Q and K · causal · window", "(silu(gate) · up) W_down")
+
+
+def test_s23_rolling() -> None:
+    expected = [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {3, 4, 5}]
+    for position, row in enumerate(modern.slots()):
+        kept = {int(each) for each in row if not np.isnan(each)}
+        assert kept == expected[position] and all(int(row[place % 3]) == place for place in kept)
+    assert [words for words in said("s23", "rolling") if words.startswith("over")] == ["over 0", "over 1", "over 2"]
 
 
 def test_s01_product() -> None:
@@ -695,3 +731,75 @@ def test_s05_descent() -> None:
     assert (np.sign(plain[:-1, 1]) == -np.sign(plain[1:, 1])).all()  # over the valley with each step
     assert (momentum[:, 0] > 0).any() and (plain[:, 0] < -2).all()  # momentum swings past, descent has barely moved
     assert np.sum(np.diff(np.sign(adam[:, 1])) != 0) < np.sum(np.diff(np.sign(momentum[:, 1])) != 0)  # Adam curves
+
+
+def test_capstone_curves() -> None:
+    """The kept numbers are those that the first ten steps give now, and the picture and its page show them."""
+    s18, s23 = (trainings.kept()["models"][name] for name in ("s18", "s23"))
+    assert s23["parameters"] <= s18["parameters"] and s23["steps"] == s18["steps"] == trainings.plan().steps
+    assert s23["losses"][-1] < s18["losses"][-1]
+    assert all(ours < theirs for ours, theirs in zip(s23["perplexities"], s18["perplexities"], strict=True))
+    page = (folder_of("capstone") / "README.md").read_text(encoding="utf-8")
+    for name, each in (("s18", s18), ("s23", s23)):
+        assert each["perplexity"] == each["perplexities"][0]
+        (line,) = [
+            line for line in page.splitlines() if line.startswith(f'| `model = "{name}"` | {each["parameters"]:,} |')
+        ]
+        assert line.endswith(f"| {', '.join(f'{one:.2f}' for one in each['perplexities'])} |")
+    of = trainings.plan()
+    with trainings.script(of) as functions:
+        for name, kept in (("s18", s18), ("s23", s23)):
+            given = trainings.settings(of, name)
+            prepared = functions.prepare(*of.parts, given)
+            state = functions.begin(prepared, given, of.seed)
+            assert sum(value.size for value in state["params"].values()) == kept["parameters"]
+            _, losses = functions.advance(state, prepared, given, of.seed, 0, trainings.STRETCH, of.steps)
+            assert np.mean(losses) == pytest.approx(kept["losses"][0], abs=1e-3)
+    shows(
+        "capstone",
+        "curves",
+        *(f"{name}: perplexity {each['perplexity']:.2f}" for name, each in (("s18", s18), ("s23", s23))),
+    )
+
+
+def test_capstone_scaling() -> None:
+    """The law is the best there is nearby, and the page has its numbers and those that it was fitted to."""
+    rows, law = trainings.kept()["sizes"], capstone.law()
+    (learnt,) = capstone.by_heart()
+    shorter = [row for row in rows if row["parameters"] == learnt["parameters"] and row is not learnt]
+    assert learnt["training"] < law.floor < min(row["held_out"] for row in shorter) < learnt["held_out"]
+    assert len(rows) == 9 and len({row["parameters"] for row in rows}) == len({row["tokens"] for row in rows}) == 3
+    assert all(row["tokens"] == row["steps"] * 12 * 96 for row in rows)
+    fitted = [row for row in rows if row is not learnt]
+
+    def misfit(excess: float, alpha: float, beta: float) -> float:
+        said = ((1e4 / row["parameters"]) ** alpha * (1e6 / row["tokens"]) ** beta * excess for row in fitted)
+        return float(
+            sum(np.log(each / (row["held_out"] - law.floor)) ** 2 for each, row in zip(said, fitted, strict=True))
+        )
+
+    best = (law.excess, law.alpha, law.beta)
+    for place, by in product(range(3), (-0.01, 0.01)):
+        assert misfit(*(each * (1 + by * (number == place)) for number, each in enumerate(best))) > misfit(*best)
+    errors = [abs(float(law.loss(row["parameters"], row["tokens"])) / row["held_out"] - 1) for row in fitted]
+    assert law.error == pytest.approx(max(errors))
+    page = (folder_of("capstone") / "README.md").read_text(encoding="utf-8")
+    for row in rows:
+        (line,) = [each for each in page.splitlines() if each.startswith(f"| {row['parameters']:,} |")]
+        assert f" {row['held_out']:.2f} " in line
+    powers = f"(10⁴ / parameters)^{law.alpha:.2f} · (10⁶ / tokens)^{law.beta:.2f}"
+    assert f"loss = 0.23 + {law.excess:.2f} · {powers}" in page and f"off by {100 * law.error:.0f} %" in page
+    open_choices = 8 * 7 * 5 * 6 * 4 * 5 * 4 * 2 * 2 * 2
+    said_or_not = -sum(p * np.log(p) for p in (0.5, 0.5, 0.6, 0.4, 0.6, 0.4))
+    left_open = np.log(open_choices) + said_or_not + 0.5 * np.log(4)
+    of = trainings.plan()
+    with trainings.script(of) as functions:
+        prepared = functions.prepare(*of.parts, trainings.settings(of, "s23"))
+    assert f"has {len(prepared['training']):,} tokens" in page
+    assert f"{learnt['tokens']:,} has read it {learnt['tokens'] / len(prepared['training']):.0f} times" in page
+    fell = f"to {learnt['training']:.2f}, which is below the floor, while"
+    rose = f"from {min(row['held_out'] for row in shorter):.2f} to {learnt['held_out']:.2f}"
+    assert fell in page and rose in page
+    tokens = (len(prepared["training"]) + len(prepared["held_out"])) / 900
+    assert law.floor == pytest.approx(left_open / tokens, rel=1e-3) and f"{left_open:.1f} / {tokens:.1f} = 0.23" in page
+    shows("capstone", "scaling", *(f"{row['parameters']:,} parameters" for row in rows[::3]))

@@ -294,8 +294,16 @@ def test_a_page_that_is_gone_is_told_without_a_trace(served: Served) -> None:
 
 def test_a_course_without_conventions_has_no_such_page(served: Served) -> None:
     (served.place.root / "stages" / "README.md").unlink()
-    assert get(served, "conventions").status == HTTPStatus.NOT_FOUND
+    assert get(served, "conventions").status == get(served, "beyond").status == HTTPStatus.NOT_FOUND
     assert b"conventions" not in get(served, "road").body
+
+
+def test_what_comes_after_the_course_is_a_page_where_there_is_one(served: Served) -> None:
+    (served.place.root / "stages" / "beyond.md").write_text("# Beyond\n\n[s01](s01_numbers/README.md)\n", "utf-8")
+    text = get(served, "beyond").body.decode()
+    assert "<title>Beyond: " in text and '<a href="/secret/stages/s01">s01</a>' in text
+    assert '<a href="/secret/beyond" aria-current="page">Beyond</a>' in text
+    assert '<a href="/secret/beyond">Beyond</a>' in get(served, "stages/s01").body.decode()
 
 
 def test_a_page_opens_its_stage(served: Served) -> None:
