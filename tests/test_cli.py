@@ -114,7 +114,7 @@ def test_an_unforeseen_error_is_a_grader_fault_without_a_traceback(here: Here) -
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nothing [bold]left[/bold]")
 
-    here.monkeypatch.setattr("grader.progress.workspace.open_workspace", broken)
+    here.monkeypatch.setattr("grader.progress.workspace.load_course", broken)
     here.monkeypatch.delenv("GRADER_TRACEBACK", raising=False)
     done = here("status")
     assert (done.code, done.out) == (4, "")

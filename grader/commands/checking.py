@@ -37,11 +37,13 @@ from grader.commands.options import (
     Verbose,
     lent_from,
 )
+from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.progress import actions
-from grader.progress.workspace import locked_by, locked_verdict, no_run
+from grader.progress.workspace import locked_by, locked_verdict, no_run, open_workspace
+from grader.report.formats import parsed
 from grader.report.terminal import screen
 from grader.submission import holds_stages
 
@@ -109,8 +111,6 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None,
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
     """
-    from grader.progress.workspace import open_workspace
-
     workspace = open_workspace(Path.cwd())
     example = workspace.course.settings.demo
     if example is None:
@@ -201,7 +201,6 @@ class Telling:
 def _telling(formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None) -> Telling:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
     from grader.commands.publishing import Press
-    from grader.report.formats import parsed
 
     level = next(level for level in FEEDBACK if level == feedback)
     press = Press(parsed(formats, as_json), os.environ)
@@ -428,8 +427,6 @@ def traced(
     """Return verdicts with their provenance; as they are where nobody asked and nobody handed anything in."""
     if not (asked or request.submission is not None or request.student is not None):
         return verdicts
-    from grader.course.provenance import provenance_of
-
     made = replace(provenance_of(workspace.course), student=request.student)
     return tuple(
         replace(each, run=replace(each.run, provenance=replace(made, revision=each.run.revision))) for each in verdicts

@@ -15,6 +15,8 @@ from grader.atomic import write_atomically
 from grader.commands.classes.options import PolicyFile
 from grader.commands.options import FeedbackLevel, Lend
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.terminal.screen import complain, say, write
 
 if TYPE_CHECKING:
     from grader.classroom.publish import StudentResults
@@ -72,7 +74,6 @@ def roster(
     of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
     """
     from grader.classroom import roster as reading
-    from grader.report.terminal.screen import say, write
 
     given = [file, students, repository or revision]
     if sum(map(bool, given)) != 1:
@@ -115,7 +116,6 @@ def pull(
     """
     from grader.classroom import pull as pulling
     from grader.classroom import roster
-    from grader.report.terminal.screen import say
 
     _expect_one_or_class(students, repository, revision)
     token = _secret(pulling.TOKEN)
@@ -156,7 +156,6 @@ def grade(
     """
     from grader.classroom import roster
     from grader.classroom.collecting import grade_one
-    from grader.report.terminal.screen import say
 
     found = roster.batches(roster.read_json(students), batch)
     if number > len(found):
@@ -178,7 +177,6 @@ def grade(
 def _check(least: str, feedback: str, lend: str) -> Callable[[str, Path, str], int]:
     """Return what grades one submission as the command `check` does, and returns its exit code."""
     from grader.commands.checking import check
-    from grader.report.terminal.screen import complain
 
     def run(stage: str, submission: Path, formats: str) -> int:
         try:
@@ -242,7 +240,6 @@ def _sign(found: tuple[StudentResults, ...], folder: Path, key_file: Path, by_st
     from grader.classroom.publish import receipt
     from grader.classroom.receipt import read_signing_key, signed
     from grader.course.provenance import provenance_of
-    from grader.progress.workspace import open_workspace
 
     key = read_signing_key(key_file)
     course = provenance_of(open_workspace(Path.cwd()).course)
@@ -259,7 +256,6 @@ def _results(found: tuple[StudentResults, ...], folder: Path, policy: Path | Non
     from grader.classroom.publish import in_gradebook
     from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.exports import as_csv
-    from grader.progress.workspace import open_workspace
 
     course = open_workspace(Path.cwd()).course
     rules = policy_of(course, RunOptions(Path(), policy))
@@ -280,7 +276,6 @@ def _tell(found: tuple[StudentResults, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
     from grader.classroom.publish import TOKEN, class_summary, post_all, status
     from grader.commands.publishing import SUMMARY
-    from grader.report.terminal.screen import say
 
     if path := os.environ.get(SUMMARY):
         try:
@@ -314,8 +309,6 @@ def _at_least(tier: str) -> tuple[str, ...]:
 
 def _stages(text: str) -> list[tuple[str, Stage]]:
     """Return the stages of a list in JSON, with the names that they are given there; raises UsageError."""
-    from grader.progress.workspace import open_workspace
-
     try:
         names = json.loads(text)
     except (ValueError, RecursionError):

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
+from grader.atomic import expect_new, write_new
 from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageName, StepName
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.terminal import screen
+from grader.report.terminal.screen import look, say, show_markdown, ticking, write
+from grader.report.terminal.words import reached_of
 
 if TYPE_CHECKING:
     from grader.course.stage import Course, Criterion, Stage
@@ -22,9 +27,6 @@ _OTHER_FILE = "Name another file with --output."
 
 def open_here(key_file: Path | None = None) -> Workspace:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
-
     workspace = open_workspace(Path.cwd(), key_file)
     if notice := workspace.store.read().notice:
         say(f"warning: {notice}", style="yellow")
@@ -47,7 +49,6 @@ def hint(
     from grader.progress.actions import stage_and_row
     from grader.progress.hints import next_hint
     from grader.report.terminal.overview import hint_lines
-    from grader.report.terminal.screen import look, say, show
 
     workspace = open_here()
     target, criterion = stage_and_row(workspace, stage, criterion)
@@ -55,7 +56,7 @@ def hint(
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
-        show(hint_lines(target, found, look()))
+        screen.show(hint_lines(target, found, look()))
         if found.unrecorded:
             say(f"warning: {found.unrecorded}", "The same hint comes next time.", "yellow")
 
@@ -67,7 +68,6 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
     """
     from grader.progress import steps
     from grader.progress.actions import stage_and_row
-    from grader.report.terminal.screen import look, show_markdown
 
     workspace = open_here()
     if part is None and stage and (page := steps.other_page(workspace.course, stage)):
@@ -85,8 +85,6 @@ def next_step(stage: AnyStage = None) -> None:
     from grader.progress.actions import stage_or_current
     from grader.progress.steps import last_seen, next_row
     from grader.report.terminal.overview import about_row
-    from grader.report.terminal.screen import look, say, show_markdown
-    from grader.report.terminal.words import reached_of
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -111,7 +109,6 @@ def start(stage: StageName) -> None:
     Stages before it that have not passed are recorded as skipped, never as passed.
     """
     from grader.progress import actions
-    from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = workspace.course.find(stage)
@@ -140,7 +137,6 @@ def reset(
     """
     from grader.progress import actions
     from grader.progress.actions import stage_or_current
-    from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -192,10 +188,8 @@ def solution(
     if criterion is not None:
         message = f"a solution is that of a whole stage, and {criterion!r} names one row"
         raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
-    from grader.atomic import write_new
     from grader.progress import actions
     from grader.progress.actions import stage_or_last
-    from grader.report.terminal.screen import say, write
 
     workspace = open_here()
     target = stage_or_last(workspace, stage)
@@ -217,11 +211,8 @@ def _give_up(
     stage: str | None, criterion: str | None, yes: bool, output: Path | None, compare: bool | None, json: bool
 ) -> None:
     """Show the function of one row, after a question."""
-    from grader.atomic import expect_new, write_new
     from grader.progress import hints
     from grader.progress.actions import stage_and_row
-    from grader.report.document import dumps, seen_document
-    from grader.report.terminal.screen import say, write
 
     if compare is not None or (json and output is not None):
         given = "--json with --output" if compare is None else "--compare" if compare else "--reference"
@@ -239,6 +230,8 @@ def _give_up(
         return
     found = hints.shown(workspace, target, row, datetime.now(UTC))
     if json:
+        from grader.report.document import dumps, seen_document
+
         write(dumps(seen_document(target, found)))
     elif output is not None:
         write_new(output, found.text, free=_OTHER_FILE)
@@ -251,8 +244,6 @@ def _give_up(
 
 def _is_sure(stage: Stage, row: Criterion) -> bool:
     """Ask whether a row is to be shown; UsageError where nobody can answer."""
-    from grader.report.terminal.screen import say
-
     asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
@@ -263,16 +254,16 @@ def _is_sure(stage: Stage, row: Criterion) -> bool:
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
     """Show the reference beside the learner's own module."""
     from grader.progress.comparison import compared
-    from grader.report.document import dumps, solution_document
     from grader.report.terminal.beside import comparison_lines
-    from grader.report.terminal.screen import look, show, ticking, write
 
     with ticking(f"{stage.id} · measuring both" if time else stage.id) as tick:
         found = compared(workspace, stage, time, on_test=tick)
     if json:
+        from grader.report.document import dumps, solution_document
+
         write(dumps(solution_document(found)))
     else:
-        show(comparison_lines(found, look()))
+        screen.show(comparison_lines(found, look()))
 
 
 def greet() -> None:
@@ -280,12 +271,11 @@ def greet() -> None:
     from grader.progress.standings import standings
     from grader.progress.steps import times_of
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show
 
     workspace = open_here()
     progress = workspace.store.read()
     times = {stage.id: times_of(stage) for stage in workspace.course.stages} if progress.last is None else {}
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, times, look()))
+    screen.show(home_lines(workspace.course, standings(workspace, progress), progress.last, times, look()))
     _tell_newer_course(workspace.course)
 
 
@@ -294,7 +284,6 @@ def status(as_json: Json = False) -> None:
     from grader.progress.standings import standings
     from grader.progress.steps import next_step, times_of
     from grader.report.terminal.overview import status_document, status_lines
-    from grader.report.terminal.screen import look, show, write
 
     workspace = open_here()
     progress = workspace.store.read()
@@ -307,7 +296,7 @@ def status(as_json: Json = False) -> None:
 
         write(dumps(status_document(found, times, step, progress, __version__)))
     else:
-        show(status_lines(workspace.course, found, times, step, look()))
+        screen.show(status_lines(workspace.course, found, times, step, look()))
         _tell_newer_course(workspace.course)
 
 
@@ -316,6 +305,4 @@ def _tell_newer_course(course: Course) -> None:
     from grader.setup.edition import newer_course
 
     if (told := newer_course(course.hidden)) is not None:
-        from grader.report.terminal.screen import say
-
         say(told)

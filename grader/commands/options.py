@@ -11,13 +11,12 @@ import typer
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
+from grader.progress.workspace import open_workspace
 from grader.report.formats import CHECKS
 
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
     """Complete a stage by its id or its folder's name."""
-    from grader.progress.workspace import open_workspace
-
     try:
         stages = open_workspace(Path.cwd()).course.stages
     except GraderError:
@@ -28,8 +27,6 @@ def stage_names(incomplete: str) -> list[tuple[str, str]]:
 
 def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a row of the stage that was named before it, or of all stages."""
-    from grader.progress.workspace import open_workspace
-
     try:
         course = open_workspace(Path.cwd()).course
         stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
@@ -41,7 +38,6 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a step of the stage that was named before it: by its number, or by a row or function of it."""
     from grader.progress.steps import readme, steps_of
-    from grader.progress.workspace import open_workspace
 
     try:
         stage = open_workspace(Path.cwd()).course.find(context.params.get("stage") or "")

@@ -12,6 +12,10 @@ import typer
 from grader.commands.learning import open_here
 from grader.commands.options import Isolation, Json, RequireIsolation, SigningKey, Student
 from grader.errors import UsageError, installs
+from grader.report.document import dumps
+from grader.report.terminal import screen
+from grader.report.terminal.screen import say
+from grader.shell import here, portable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -52,9 +56,6 @@ def report(
     With --json a document is printed, and the page is written only where --output names a file.
     """
     from grader.progress.actions import GradingRequest
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
-    from grader.shell import here, portable
     from grader.web.report import Pages, report_document, write
     from grader.web.road import road
 
@@ -106,7 +107,6 @@ def _certificate(
 
 
 def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Provenance) -> Certificate:
-    from grader.report.terminal import screen
     from grader.web.certificate import Certificate, proven
 
     proof = proven(workspace, request, screen.ticking, lambda: datetime.now(UTC))
@@ -118,7 +118,6 @@ def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Pr
 
 def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Picture], str]:
     """Return the pictures, and why there are none where they were wanted and cannot be drawn."""
-    from grader.report.terminal import screen
     from grader.web import report
 
     if not wanted:
@@ -135,8 +134,6 @@ def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Pic
 def _tell(page: Path, open_it: bool) -> None:
     """Say where a page was written, or open it in the browser; say so where none is found."""
     import webbrowser
-
-    from grader.report.terminal.screen import say
 
     say(f"Wrote {page}.", None if open_it else "--open shows it in your browser.")
     if open_it and not webbrowser.open(page.resolve().as_uri()):

@@ -48,9 +48,10 @@ def command(
         hidden=TEST.format(name="secret", value=4711),
     )
     monkeypatch.chdir(small_course.root)
-    monkeypatch.setattr(
-        "grader.progress.workspace.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
-    )
+    for module in ("learning", "checking"):
+        monkeypatch.setattr(
+            f"grader.commands.{module}.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
+        )
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CLASSROOM", "LANG", "LC_ALL", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -436,7 +437,7 @@ def test_a_broken_course_leaves_no_report_of_an_earlier_run(command: Command) ->
     def broken(*_: object) -> None:
         raise CourseError("stages/s90_small/stage.toml: id: is missing")
 
-    command.context.setattr("grader.progress.workspace.open_workspace", broken)
+    command.context.setattr("grader.commands.learning.open_workspace", broken)
     file = command.folder / "junit.xml"
     file.write_text("all green", encoding="utf-8")
     assert command(*ARGUMENTS, "--format", f"junit={file}") == 4
@@ -503,7 +504,7 @@ def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(co
     assert (made["student"], made["revision"], made["commit"]) == ("Ada Lovelace", None, None)
     assert command(*ARGUMENTS, "--verbose") == 0
     assert f"Python {made['python']} · NumPy {made['numpy']}" in command.out
-    command.context.setattr("grader.course.provenance.provenance_of", None)
+    command.context.setattr("grader.commands.checking.provenance_of", None)
     assert command(*ARGUMENTS) == 0
     assert "NumPy" not in command.out
     assert command(*ARGUMENTS, "--student", "\x1b[2J") == 2
