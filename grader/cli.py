@@ -163,7 +163,7 @@ class Group(typer.core.TyperGroup):
             _not_shipped,
         ),
         "next": Entry("learning", "next_step", "Show the step to work on now."),
-        "hint": Entry("learning", "hint", "Help with one row, a step further each time."),
+        "hint": Entry("learning", "hint", "Help with one criterion, a step further each time."),
         "show": Entry("learning", "show", "Show a stage's README, or one step of it."),
         "start": Entry("learning", "start", "Begin at this stage."),
         "reset": Entry("learning", "reset", "Put a stage's stub back and start it over."),

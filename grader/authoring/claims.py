@@ -186,10 +186,11 @@ def _names(stage: Stage) -> Iterator[Shortfall]:
         for name in row.functions:
             if name not in defined:
                 message = f"row {row.id} is about {name}, which the solution does not define"
-                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the row's functions")
+                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the criterion's functions")
     for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
-        message = f"{name} is public in the solution and in no row of the checklist"
-        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "give it a row, or a leading underscore")
+        message = f"{name} is public in the solution and in no criterion of the checklist"
+        fix = "give it a criterion, or a leading underscore"
+        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, fix)
 
 
 def _readme(stage: Stage) -> Iterator[Shortfall]:
@@ -238,7 +239,7 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     for mistake in known:
         place = in_hidden(stage, mistake.file, mistake.line)
         if mistake.criterion not in rows:
-            message = f"{mistake.id}: no row is called {mistake.criterion}"
+            message = f"{mistake.id}: no criterion is called {mistake.criterion}"
             yield Shortfall(stage.id, place, message, "name one of stage.toml")
         if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"

@@ -18,6 +18,7 @@ from grader.commands.options import (
     AnyStage,
     Anyway,
     BegunStages,
+    CriterionName,
     EveryStage,
     FeedbackLevel,
     Formats,
@@ -26,12 +27,10 @@ from grader.commands.options import (
     Json,
     KeyFile,
     Lend,
-    OnlyRow,
+    OnlyCriterion,
     Receipt,
     RequireIsolation,
-    RowName,
     Seed,
-    ShownRow,
     SigningKey,
     Student,
     Verbose,
@@ -63,9 +62,8 @@ if TYPE_CHECKING:
 
 def check(
     stage: AnyStage = None,
-    criterion: RowName = None,
-    row: ShownRow = None,
-    only: OnlyRow = None,
+    criterion: CriterionName = None,
+    only: OnlyCriterion = None,
     seed: Seed = None,
     verbose: Verbose = False,
     every: EveryStage = False,
@@ -90,23 +88,22 @@ def check(
     """
     from grader.commands import classroom
 
-    if None not in (criterion, row):
-        raise UsageError(f"two rows are named, {criterion!r} and {row!r}, and one is shown", "Leave one of them out.")
-    row = criterion if row is None else row
     request = actions.GradingRequest(
         submission, only, seed, isolation, require_isolation, student, lent=_lent(lend, submission), anyway=anyway
     )
-    several = _several(every, begun, stage, request, row)
+    several = _several(every, begun, stage, request, criterion)
     signing = classroom.signing(receipt, signing_key, only, several is not None)
     telling, workspace = _telling(formats, as_json, feedback, verbose, signing), open_here(key_file)
     if several is not None:
         raise typer.Exit(_grade_all(workspace, request, telling, several))
-    target, row = actions.stage_and_row(workspace, stage, row)
-    telling = replace(telling, row=None if row is None else target.asked(row).id)
+    target, criterion = actions.stage_and_row(workspace, stage, criterion)
+    telling = replace(telling, criterion=None if criterion is None else target.asked(criterion).id)
     raise typer.Exit(_grade_one(workspace, target, request, telling))
 
 
-def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
+def demo(
+    criterion: CriterionName = None, seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False
+) -> None:
     """Grade an example, to show what a check looks like.
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
@@ -117,7 +114,7 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None,
         message = "this course has no demonstration; a learner's copy has none, since it would hold answers"
         raise UsageError(message, "`grader check` grades what you have written.")
     stage = workspace.course.find(example.stage)
-    shown = None if row is None else stage.asked(row).id
+    shown = None if criterion is None else stage.asked(criterion).id
     file = workspace.course.root / example.file
     request = actions.GradingRequest(file, seed=seed, isolation=isolation, ours=True, row=shown)
     page = Page("grader demo", verbose, shown, fix=True)
@@ -140,12 +137,14 @@ def _lent(lend: str, submission: Path | None) -> datetime | None:
 
 
 def _several(
-    every: bool, begun: bool, stage: str | None, request: GradingRequest, row: str | None = None
+    every: bool, begun: bool, stage: str | None, request: GradingRequest, criterion: str | None = None
 ) -> Which | None:
     """Return which stages to grade, None for the one that is named or current; raises UsageError."""
-    if row is not None and (request.only is not None or every or begun):
+    if criterion is not None and (request.only is not None or every or begun):
         other = "--only grades and shows another" if request.only is not None else "many stages were asked for"
-        raise UsageError(f"--row {row} shows one row of one stage, and {other}", "Leave one of them out.")
+        raise UsageError(
+            f"{criterion!r} names one criterion of one stage to show, and {other}", "Leave one of them out."
+        )
     _expect_one(request, every, begun)
     if not every and not begun:
         return None
@@ -155,7 +154,7 @@ def _several(
     if stage is not None:
         raise UsageError(f"{option} grades every stage, and {stage!r} is one", "Leave one of them out.")
     if request.only is not None:
-        raise UsageError(f"{option} grades whole stages, --only one row", "Leave one of them out.")
+        raise UsageError(f"{option} grades whole stages, --only one criterion", "Leave one of them out.")
     if begun and request.submission is not None:
         raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
     if request.submission is not None and not holds_stages(request.submission):
@@ -183,14 +182,14 @@ DEMO_NOTE = (
 class Telling:
     """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt.
 
-    row is the only row to show on a screen.
+    criterion is the only one to show on a screen.
     """
 
     press: Press
     feedback: Feedback = "full"
     verbose: bool = False
     signing: Signing | None = None
-    row: str | None = None
+    criterion: str | None = None
 
     @property
     def of_interest(self) -> bool:
@@ -214,8 +213,8 @@ def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, tell
         _expect_hidden(stage, request, telling)
         again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
         shows = not telling.press.takes_stdout
-        page = Page(again, telling.verbose, telling.row, foreign)
-        request = replace(request, row=telling.row, feedback=telling.feedback)
+        page = Page(again, telling.verbose, telling.criterion, foreign)
+        request = replace(request, row=telling.criterion, feedback=telling.feedback)
         with screen.ticking(stage.id) as tick:
             ahead = page.ahead(tick, partial(_shown, stage, telling=telling)) if shows else None
             verdict = actions.check(workspace, stage, request, tick, ahead)
@@ -320,11 +319,11 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
 class Page:
     """What a check prints of one stage: the checklist, on a terminal as soon as it is known, and then what was found.
 
-    again is the command that repeats the run, row the only row to show; fix tells what to write in place of a fault.
+    again is the command that repeats the run, only the criterion to show alone; fix tells what to write instead.
     """
 
-    def __init__(self, again: str, verbose: bool, row: str | None, fix: bool) -> None:
-        self._options = again, verbose, row, fix
+    def __init__(self, again: str, verbose: bool, only: str | None, fix: bool) -> None:
+        self._options = again, verbose, only, fix
         self._printed: list[Text] | None = None
 
     def ahead(self, tick: Ticker | None, shown: Callable[[Verdict], Verdict]) -> Callable[[Verdict], None] | None:
@@ -387,7 +386,7 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
 
 
 def _next_row(verdict: Verdict) -> str:
-    """Say where the first row is explained that nothing was written for, if none before it fails; else nothing."""
+    """Say where the first criterion that was not begun is explained, if none before it fails; else nothing."""
     left = [row for row in verdict.criteria if row.status not in ("passed", "blocked")]
     if not left or any(row.status != "not_started" for row in left):
         return ""

@@ -56,7 +56,7 @@ def signing(receipt: Path | None, key: Path | None, only: str | None, every: boo
         given, lacking = ("--signing-key", "--receipt") if receipt is None else ("--receipt", "--signing-key")
         raise UsageError(f"{given} needs {lacking}", "`grader keys new DIR` makes keys.")
     if only is not None or every:
-        what = "--only grades one row" if only is not None else "--all grades several stages"
+        what = "--only grades one criterion" if only is not None else "--all grades several stages"
         raise UsageError(f"a receipt is for one whole stage, and {what}", "Grade stage by stage.")
     from grader.classroom.receipt import read_signing_key
 

@@ -75,8 +75,8 @@ def verify(
 ) -> None:
     """Prove that tests pass what is right, and name what is wrong.
 
-    The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
-    named, the files agree with each other. Exit code 1 if anything falls short.
+    The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its criterion and
+    is named, the files agree with each other. Exit code 1 if anything falls short.
     """
     from grader.authoring.naming import measured
     from grader.authoring.verify import VerifyOptions
@@ -124,7 +124,7 @@ def new(
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
     ] = None,
 ) -> None:
-    """Make a stage and its hidden mirror, with one example row."""
+    """Make a stage and its hidden mirror, with one example criterion."""
     from grader.authoring.new import new_stage
 
     found = load_course(find_course_root(Path.cwd()))
@@ -132,7 +132,7 @@ def new(
     write("\n".join(file.relative_to(found.root).as_posix() for file in files))
     number = name.partition("_")[0]
     say(
-        "Replace the example row in each, and add the stage to stages/README.md.",
+        "Replace the example criterion in each, and add the stage to stages/README.md.",
         f"`grader course stub {number}` makes the stub, `grader course verify {number} --mutants` proves the tests.",
     )
 

@@ -159,7 +159,7 @@ def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str,
 
 
 def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
-    """Draw the pictures of each step into a file named by its number and the row of the checklist that it is about."""
+    """Draw the pictures of each step into a file named by its number and the criterion that it is about."""
     from grader.explore import picture
 
     for number, step in enumerate(found.steps, start=1):

@@ -11,7 +11,7 @@ import typer
 
 from grader import __version__
 from grader.atomic import expect_new, write_new
-from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageName, StepName
+from grader.commands.options import AnyStage, CriterionName, Json, PassedStage, StageName, StepName
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.terminal import screen
@@ -35,16 +35,16 @@ def open_here(key_file: Path | None = None) -> Workspace:
 
 def hint(
     stage: AnyStage = None,
-    criterion: RowName = None,
+    criterion: CriterionName = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Show at once what to write in place of the fault that the check named.")
     ] = False,
 ) -> None:
-    """Help with one row, a step further each time.
+    """Help with one criterion, a step further each time.
 
     There are three hints: a question, the idea, almost the answer. Last comes
     what to write in place of the fault, where the check named one.
-    Without CRITERION it is the first row that a check finds not passed.
+    Without CRITERION it is the first that a check finds not passed.
     """
     from grader.progress.actions import stage_and_row
     from grader.progress.hints import next_hint
@@ -54,7 +54,7 @@ def hint(
     target, criterion = stage_and_row(workspace, stage, criterion)
     found = next_hint(workspace, target, criterion, fix)
     if found is None:
-        say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
+        say(f"Every criterion of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
         screen.show(hint_lines(target, found, look()))
         if found.unrecorded:
@@ -64,7 +64,7 @@ def hint(
 def show(stage: AnyStage = None, part: StepName = None) -> None:
     """Show a stage's README, or one step of it.
 
-    A step explains what a row of the checklist asks for, and ends with what to write for it.
+    A step explains what a criterion asks for, and ends with what to write for it.
     """
     from grader.progress import steps
     from grader.progress.actions import stage_and_row
@@ -79,7 +79,7 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 def next_step(stage: AnyStage = None) -> None:
     """Show the step to work on now.
 
-    It is that of the first row which the last check found not passed; before any check it is the first step.
+    It is that of the first criterion that the last check found not passed; before any check it is the first step.
     """
     from grader.progress import steps
     from grader.progress.actions import stage_or_current
@@ -92,7 +92,7 @@ def next_step(stage: AnyStage = None) -> None:
     if (found := last_seen(workspace, target)) is not None:
         say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
     if row is None:
-        say(f"Every row of {target.id} passed when it was last checked.", "`grader` says where you are.")
+        say(f"Every criterion of {target.id} passed when it was last checked.", "`grader` says where you are.")
         if found is not None and found.not_robust:
             first = found.not_robust[0]
             say(
@@ -154,7 +154,7 @@ def reset(
 
 def solution(
     stage: PassedStage = None,
-    criterion: RowName = None,
+    criterion: CriterionName = None,
     give_up: Annotated[
         bool,
         typer.Option("--give-up", help="Show the function of CRITERION alone, before the stage has passed; recorded."),
@@ -177,8 +177,8 @@ def solution(
 
     It stands beside your own module, function by function, with what differs in method and speed.
 
-    Before that, and after the last hint of a row, --give-up shows the function
-    of that row alone, with the private helpers that it needs. It asks first,
+    Before that, and after the last hint of a criterion, --give-up shows the function
+    of that one alone, with the private helpers that it needs. It asks first,
     since it is recorded: `status`, `watch`, `serve`, `report` and the certificate say "seen".
     The stage can still be passed.
     """
@@ -186,8 +186,8 @@ def solution(
         _give_up(stage, criterion, yes, output, compare, json)
         return
     if criterion is not None:
-        message = f"a solution is that of a whole stage, and {criterion!r} names one row"
-        raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
+        message = f"a solution is that of a whole stage, and {criterion!r} names one criterion"
+        raise UsageError(message, "Add --give-up to see that criterion alone, or leave it out.")
     from grader.progress import actions
     from grader.progress.actions import stage_or_last
 
@@ -210,7 +210,7 @@ def solution(
 def _give_up(
     stage: str | None, criterion: str | None, yes: bool, output: Path | None, compare: bool | None, json: bool
 ) -> None:
-    """Show the function of one row, after a question."""
+    """Show the function of one criterion, after a question."""
     from grader.progress import hints
     from grader.progress.actions import stage_and_row
 
@@ -221,7 +221,9 @@ def _give_up(
     target, criterion = stage_and_row(workspace, stage, criterion)
     if criterion is None:
         rows = ", ".join(row.id for row in target.criteria)
-        raise UsageError(f"--give-up is for one row of {target.id}, and none was named", f"The rows are {rows}.")
+        raise UsageError(
+            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {rows}."
+        )
     row = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
@@ -243,7 +245,7 @@ def _give_up(
 
 
 def _is_sure(stage: Stage, row: Criterion) -> bool:
-    """Ask whether a row is to be shown; UsageError where nobody can answer."""
+    """Ask whether a function is to be shown; UsageError where nobody can answer."""
     asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")

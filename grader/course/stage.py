@@ -259,8 +259,8 @@ class Stage:
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
             alike = self.rows_with(criterion_id) or near(criterion_id, ids)[:1]
-            hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The rows are {', '.join(ids)}."
-            raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
+            hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The criteria are {', '.join(ids)}."
+            raise UsageError(f"{criterion_id!r} is not a criterion of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
     def rows_with(self, part: str) -> list[str]:
@@ -272,7 +272,7 @@ class Stage:
         found = self.meant(name)
         if len(found) > 1:
             rows = ", ".join(row.id for row in found)
-            raise UsageError(f"{name!r} stands in {len(found)} rows of {self.name}: {rows}", "Name one of them.")
+            raise UsageError(f"{name!r} stands in {len(found)} criteria of {self.name}: {rows}", "Name one of them.")
         return found[0] if found else self.criterion(name)
 
     def meant(self, name: str) -> tuple[Criterion, ...]:

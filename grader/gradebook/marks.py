@@ -52,7 +52,7 @@ Given = Mapping[str, float]  # points that a person gave, by criterion
 
 def worth(verdict: Mapping[str, Any], policy: StagePolicy, given: Given = _NOTHING) -> dict[str, tuple[float, float]]:
     """Return by criterion the points that a verdict earns before lateness, and how many there are to be earned."""
-    weights = {row["id"]: policy.rows.get(row["id"], policy.row) for row in verdict["criteria"]}
+    weights = {row["id"]: policy.criteria.get(row["id"], policy.criterion) for row in verdict["criteria"]}
     whole = sum(weights.values())
     scale = 1.0 if policy.points is None else policy.points / whole if whole else 0.0
     return {
@@ -197,7 +197,7 @@ def _why(old: Result | None, new: Result | None) -> str:
     ]
     if not moved and not reasons:
         return "class.toml, what makes a criterion pass, or when it was handed in"
-    more = [f"{len(moved) - MOST_ROWS} more rows"] if len(moved) > MOST_ROWS else []
+    more = [f"{len(moved) - MOST_ROWS} more criteria"] if len(moved) > MOST_ROWS else []
     return "; ".join([*moved[:MOST_ROWS], *more, *reasons])
 
 

@@ -219,9 +219,9 @@ def _read(data: Any, passes: Passes) -> RowCheck:
         or not set(lacking) <= set(KINDS)
         or not all(type(each) is int for each in counts)
     ):
-        raise ValueError("a row of another form")
+        raise ValueError("a criterion of another form")
     if not all(type(each) is str for each in texts):
-        raise ValueError("a row of another form")
+        raise ValueError("a criterion of another form")
     waits_for = tuple(data["waits_for"])
     row = RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
     return replace(row, status=redecided(row.status, Counts(*numbers, row.kinds), passes))

@@ -163,13 +163,13 @@ def asked(stage: Stage, steps: tuple[Step, ...], name: str) -> tuple[Step, ...]:
         names = {known: known for row in stage.criteria for known in (row.id, *row.functions)}
         alike = [] if name.isdigit() else near(name, names)
         near_one = f"Did you mean {alike[0]}? " if alike else ""
-        raise UsageError(f"{name!r} is not a step, row or function of {stage.id}", f"{near_one}{_listing(steps)}")
+        raise UsageError(f"{name!r} is not a step, criterion or function of {stage.id}", f"{near_one}{_listing(steps)}")
     return found
 
 
 def _listing(steps: tuple[Step, ...]) -> str:
     lines = [f"{step.number:>4}  {', '.join(step.rows)}" for step in steps]
-    return "\n".join(["The steps and their rows:", *lines])
+    return "\n".join(["The steps and their criteria:", *lines])
 
 
 def shown(stage: Stage, steps: tuple[Step, ...], step: Step, name: str = "") -> str:
@@ -213,9 +213,9 @@ def faults(stage: Stage, steps: tuple[Step, ...]) -> Iterator[tuple[str, str]]:
 
 def _task_faults(stage: Stage, steps: tuple[Step, ...], step: Step) -> Iterator[tuple[str, str]]:
     for item in step.unknown:
-        yield f"step {step.number} of the README has an item that is no row: {item}", "copy the row's text"
+        yield f"step {step.number} of the README has an item that is no criterion: {item}", "copy the criterion's text"
     if not step.rows and not step.unknown:
-        yield f"step {step.number} of the README has no row", "end it with `- [ ]` and the text of a row"
+        yield f"step {step.number} of the README has no criterion", "end it with `- [ ]` and the text of a criterion"
     if f"`grader check {stage.id}`" not in " ".join(step.task.split()):
         yield f"step {step.number} of the README does not say how to check it", f"write `grader check {stage.id}`"
     earlier = {
@@ -231,7 +231,7 @@ def _task_faults(stage: Stage, steps: tuple[Step, ...], step: Step) -> Iterator[
                 "name what is to be written, in backticks",
             )
         elif not any(_is_named(name, code) for name in names):
-            yield f"step {step.number} of the README names no function of row {row.id}", "name one, in backticks"
+            yield f"step {step.number} of the README names no function of criterion {row.id}", "name one, in backticks"
 
 
 def _functions(stage: Stage, row: str) -> tuple[str, ...]:

@@ -202,7 +202,7 @@ class Session:
         if verdict.problem is not None:
             return f"{verdict.run.label}: {verdict.problem.message}"
         if found is None:
-            return f"Every row of {verdict.stage} passes: no hint is needed."
+            return f"Every criterion of {verdict.stage} passes: no hint is needed."
         hint = hints.next_hint(self.workspace, self.board.stage, found.id)
         return hint if hint is not None else f"{found.id} has no hint."
 

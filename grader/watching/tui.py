@@ -226,7 +226,7 @@ def choices(board: Board, look: Look, rows: bool) -> list[tuple[str, Text]]:
 def help_text() -> str:
     """Return what each key does."""
     lines = [f"  {key}   {what}" for key, what in telling.KEYS]
-    more = ("Up and down choose a row, Enter opens its line.", "Tab moves between the columns.")
+    more = ("Up and down choose a criterion, Enter opens its line.", "Tab moves between the columns.")
     return "\n".join([*lines, "", *more])
 
 

@@ -151,8 +151,8 @@ class Steps:
 
 
 LOOK = Look(100)
-COMPLETE = "Every row passes."
-PUBLIC = "The public tests of every row pass; hidden tests run when you submit."
+COMPLETE = "Every criterion passes."
+PUBLIC = "The public tests of every criterion pass; hidden tests run when you submit."
 
 
 @dataclass(frozen=True)

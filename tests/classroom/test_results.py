@@ -1,4 +1,4 @@
-"""What is believed of a grading job: numbers of the right form for the rows of the course, and nothing else."""
+"""What is believed of a grading job: numbers of the right form for the criteria of the course, and nothing else."""
 
 from __future__ import annotations
 

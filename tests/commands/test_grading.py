@@ -222,7 +222,7 @@ def test_someones_files_are_graded_without_locks_and_without_recording(place: Pl
 
 def test_one_row_is_shown_and_all_are_graded(place: Place) -> None:
     place.run("reset", "s01")
-    done = place.run("check", "s01", "--row", "quadruple", "--isolation", "process")
+    done = place.run("check", "s01", "quadruple", "--isolation", "process")
     assert "○ quadruple is right" in done.out and "double is right" not in done.out
     assert "0 of 2 criteria" in done.out and "nothing is recorded" not in done.err
 
@@ -353,14 +353,12 @@ def test_what_the_numbers_look_like_is_told_only_where_no_cause_is_named(place: 
     assert failures and not any(pattern in each["message"] for each in failures)
 
 
-def test_a_row_may_follow_the_stage_as_with_hint_and_show(place: Place) -> None:
+def test_a_criterion_may_follow_the_stage_or_stand_alone_as_with_hint_and_show(place: Place) -> None:
     place.numbers.write_text(SQUARED, encoding="utf-8")
     told = [
-        place.run("check", "s01", *row, "--seed", "5").out for row in (["double"], ["--row", "double"], ["quadruple"])
+        place.run("check", *row, "--seed", "5").out for row in (["s01", "double"], ["double"], ["s01", "quadruple"])
     ]
     assert told[0].splitlines()[:3] == told[1].splitlines()[:3] != told[2].splitlines()[:3]
-    done = place.run("check", "s01", "double", "--row", "quadruple")
-    assert (done.code, done.out) == (2, "") and "two rows are named" in done.err
 
 
 def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(command: Command) -> None:
@@ -620,7 +618,7 @@ def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None
 
 def test_one_row_is_shown_by_the_name_of_its_function(command: Command) -> None:
     command.small.write_text(WRONG, encoding="utf-8")
-    assert command(*ARGUMENTS, "--row", "halve") == 1
+    assert command(ARGUMENTS[0], "halve", *ARGUMENTS[1:]) == 1
     assert "✗ 0/2  double doubles" in command.out and "nothing is recorded" not in command.err
 
 

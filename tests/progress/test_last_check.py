@@ -150,8 +150,8 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
         (RowCheck("a", "passed", 11, 12, lacking={"refusals": (2, 3)}), "1 of 3 refusals missing."),
         (RowCheck("a", "passed", 12, 12), ""),
         (RowCheck("a", "timed_out", 2, 4), "A test timed out."),
-        (RowCheck("a", "blocked", waits_for=("split", "merge")), "This row waits for split and merge."),
-        (RowCheck("a", "blocked", waits_for=(*"abcde",)), "This row waits for a, b, c and 2 more."),
+        (RowCheck("a", "blocked", waits_for=("split", "merge")), "This criterion waits for split and merge."),
+        (RowCheck("a", "blocked", waits_for=(*"abcde",)), "This criterion waits for a, b, c and 2 more."),
         (RowCheck("a", "blocked"), ""),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the process that grades tells before its verdict: one row, then all, unexplained."""
+"""What the process that grades tells before its verdict: one criterion, then all, unexplained."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_a_hint_needs_a_verdict_and_a_row_that_does_not_pass(watched: Watched) -
     assert "line 3" in str(watched.session.hint())
     assert watched.session.board.place() == ("stages/s01_numbers/numbers_.py", 3)
     watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
-    assert watched.session.hint() == "Every row of s01 passes: no hint is needed."
+    assert watched.session.hint() == "Every criterion of s01 passes: no hint is needed."
 
 
 def test_a_reset_keeps_the_file_and_checks_the_stub(watched: Watched, place: Place) -> None:

@@ -76,7 +76,7 @@ def test_a_save_changes_the_page(page: Page, course: Place) -> None:
         page.until("document.querySelector('#board').innerText.includes('This is the square.')")  # follows the verdict
         assert page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
         saved(course.numbers, NUMBERS)
-        page.until("document.querySelector('#board').innerText.includes('Every row passes.')")
+        page.until("document.querySelector('#board').innerText.includes('Every criterion passes.')")
         page.until("document.querySelector('#board').innerText.includes('Unlocked: s02')")
         page.until("document.querySelector('#stages li .hidden').textContent === 'passed'")
         quiet(page)

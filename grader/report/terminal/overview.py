@@ -279,7 +279,7 @@ def about_row(row: RowCheck | None) -> str:
     if row is None or row.status in ("not_started", "grader_fault"):
         return ""
     if row.status == "blocked":
-        return f"This row waits for {all_of(row.waits_for)}." if row.waits_for else ""
+        return f"This criterion waits for {all_of(row.waits_for)}." if row.waits_for else ""
     if row.status == "passed" and row.robust:
         return ""
     if row.mistake:

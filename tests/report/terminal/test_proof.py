@@ -23,7 +23,7 @@ SURVIVOR = Mutant("half", 24, "return total(x) / 2", "return 2 / total(x)", "…
 SHORTFALL = Shortfall(
     "s02",
     "hidden/s02_sums/mistakes.py:33",
-    "mean-of-terms is not caught: row half is passed (seed 1000)",
+    "mean-of-terms is not caught: criterion half is passed (seed 1000)",
     "sharpen a test of half",
 )
 GOOD = StageProof(
