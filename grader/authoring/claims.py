@@ -20,7 +20,7 @@ from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.errors import CourseError
 from grader.progress import steps
-from grader.progress.steps import Step, steps_of, with_minutes
+from grader.progress.steps import ReadmeStep, steps_of, with_minutes
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -38,7 +38,7 @@ def timed_readme(stage: Stage) -> str:
     return with_minutes(text, estimate(stage, steps_of(stage, text)))
 
 
-def estimate(stage: Stage, steps: tuple[Step, ...]) -> dict[int, int]:
+def estimate(stage: Stage, steps: tuple[ReadmeStep, ...]) -> dict[int, int]:
     """Return the minutes of each step by its number: 3/2 for a line that it asks for, 1/2 for a mistake of its rows.
 
     Lines are those of the reference, as Python lays them out, without docstrings and comments. Steps that name the same
@@ -75,7 +75,7 @@ def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
     return found
 
 
-def _reached(stage: Stage, step: Step, functions: Mapping[str, _Definition]) -> Iterator[str]:
+def _reached(stage: Stage, step: ReadmeStep, functions: Mapping[str, _Definition]) -> Iterator[str]:
     """Yield the functions of a step's rows, the classes of its methods, and the private helpers that these use."""
     queue = [name for row in step.rows for name in stage.criterion(row).functions]
     seen: set[str] = set()

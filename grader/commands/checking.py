@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from grader.commands.classroom import Signing
-    from grader.commands.publishing import Press
+    from grader.commands.publishing import ReportWriter
     from grader.course.stage import Feedback, Stage
     from grader.progress.actions import GradingRequest, Which, Workspace
     from grader.report.terminal.checklist import Style
@@ -117,7 +117,7 @@ def demo(
     shown = None if criterion is None else stage.asked(criterion).id
     file = workspace.course.root / example.file
     request = actions.GradingRequest(file, seed=seed, isolation=isolation, ours=True, row=shown)
-    page = Page("grader demo", verbose, shown, fix=True)
+    page = CheckScreen("grader demo", verbose, shown, fix=True)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick, page.ahead(tick, lambda found: found))
     page.show(verdict)
@@ -179,13 +179,13 @@ DEMO_NOTE = (
 
 
 @dataclass(frozen=True)
-class Telling:
+class OutputOptions:
     """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt.
 
     criterion is the only one to show on a screen.
     """
 
-    press: Press
+    press: ReportWriter
     feedback: Feedback = "full"
     verbose: bool = False
     signing: Signing | None = None
@@ -197,23 +197,25 @@ class Telling:
         return bool(self.press.targets) or self.signing is not None or self.verbose
 
 
-def _telling(formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None) -> Telling:
+def _telling(
+    formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None
+) -> OutputOptions:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
-    from grader.commands.publishing import Press
+    from grader.commands.publishing import ReportWriter
 
     level = next(level for level in FEEDBACK if level == feedback)
-    press = Press(parsed(formats, as_json), os.environ)
+    press = ReportWriter(parsed(formats, as_json), os.environ)
     press.prepare()
-    return Telling(press, level, verbose, signing)
+    return OutputOptions(press, level, verbose, signing)
 
 
-def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, telling: Telling) -> int:
+def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, telling: OutputOptions) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
         _expect_hidden(stage, request, telling)
         again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
         shows = not telling.press.takes_stdout
-        page = Page(again, telling.verbose, telling.criterion, foreign)
+        page = CheckScreen(again, telling.verbose, telling.criterion, foreign)
         request = replace(request, row=telling.criterion, feedback=telling.feedback)
         with screen.ticking(stage.id) as tick:
             ahead = page.ahead(tick, partial(_shown, stage, telling=telling)) if shows else None
@@ -244,7 +246,9 @@ def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, tell
     return _exit_code((verdict,))
 
 
-def _grade_all(workspace: Workspace, request: GradingRequest, telling: Telling, which: actions.Which = "all") -> int:
+def _grade_all(
+    workspace: Workspace, request: GradingRequest, telling: OutputOptions, which: actions.Which = "all"
+) -> int:
     """Grade stage after stage and tell all of it at the end; returns the exit code."""
     from grader.report.terminal.checklist import summary_lines
 
@@ -273,7 +277,7 @@ def _grade_all(workspace: Workspace, request: GradingRequest, telling: Telling, 
     return _exit_code(verdicts)
 
 
-def _expect_hidden(stage: Stage, request: GradingRequest, telling: Telling) -> None:
+def _expect_hidden(stage: Stage, request: GradingRequest, telling: OutputOptions) -> None:
     """Raise SealError where only public tests could be run, and the result is one that others go by."""
     if telling.signing is not None:
         expect_key(stage, "a receipt")
@@ -283,7 +287,7 @@ def _expect_hidden(stage: Stage, request: GradingRequest, telling: Telling) -> N
         expect_key(stage, "what somebody handed in")
 
 
-def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
+def _shown(stage: Stage, verdict: Verdict, telling: OutputOptions) -> Verdict:
     """Return the part of a verdict that stage and option both allow to be told; all that is told is made of it."""
     from grader.report import feedback
 
@@ -293,15 +297,15 @@ def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
 
 def _publish(
     workspace: Workspace,
-    telling: Telling,
+    telling: OutputOptions,
     verdicts: tuple[Verdict, ...],
     first: tuple[str, ...] = (),
     every: bool = False,
 ) -> None:
     if telling.press.targets:
-        from grader.report.graded import Report
+        from grader.report.graded import CheckReport
 
-        telling.press.publish(Report(verdicts, every, first), workspace.course.root, datetime.now(UTC))
+        telling.press.publish(CheckReport(verdicts, every, first), workspace.course.root, datetime.now(UTC))
 
 
 def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:
@@ -316,7 +320,7 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
     return replace(empty, faults=(said,))
 
 
-class Page:
+class CheckScreen:
     """What a check prints of one stage: the checklist, on a terminal as soon as it is known, and then what was found.
 
     again is the command that repeats the run, only the criterion to show alone; fix tells what to write instead.

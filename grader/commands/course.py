@@ -124,7 +124,7 @@ def new(
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
     ] = None,
 ) -> None:
-    """Make a stage and its hidden mirror, with one example criterion."""
+    """Make a stage around one example criterion."""
     from grader.authoring.new import new_stage
 
     found = load_course(find_course_root(Path.cwd()))

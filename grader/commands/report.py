@@ -56,11 +56,11 @@ def report(
     With --json a document is printed, and the page is written only where --output names a file.
     """
     from grader.progress.actions import GradingRequest
-    from grader.web.report import Pages, report_document, write
+    from grader.web.report import ReportPages, report_document, write
     from grader.web.road import road
 
     target = _target(output, open_it, as_json)
-    pages = Pages(portable(here())) if target is not None else None
+    pages = ReportPages(portable(here())) if target is not None else None
     key = _key(signing_key)
     workspace = open_here()
     request = GradingRequest(None, None, None, isolation, require_isolation, student)

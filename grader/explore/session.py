@@ -22,12 +22,12 @@ from grader.explore.model import (
     Call,
     Example,
     Exploration,
+    ExplorationRun,
     Known,
     Origin,
     Part,
     PartStatus,
     Plan,
-    Ran,
     Reading,
     Step,
     StepResult,
@@ -208,7 +208,7 @@ def explore(
     plan = plans(course)[stage.id]
     known = dict(plan.start(example, seed, data_files(stage)) if plan.data else plan.start(example, seed))
     tier, note = tiers.choose(isolation)
-    ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
+    ran = ExplorationRun(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
     base = Exploration(stage.id, stage.title, None if plan.prompt else example, ran, given=_given(plan, example))
     if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)

@@ -158,7 +158,7 @@ class Stuck:
 
 
 @dataclass(frozen=True)
-class Line:
+class StudentSummary:
     """A student in the list of all; reason says what lacks of a full pass."""
 
     student: str
@@ -187,12 +187,12 @@ class Figures:
     mistakes: dict[tuple[str, str, str], MistakeFigures] = field(default_factory=dict)
     zeros: dict[tuple[str, str, str], ZeroFigures] = field(default_factory=dict)
     stuck: list[Stuck] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[StudentSummary] = field(default_factory=list)
 
     def add(self, sheet: Sheet, page: str = "") -> None:
         """Count a student; page is the name of the file with their feedback."""
         reason = "; ".join(filter(None, (f"{each.stage}: {why}" for each in sheet.entries if (why := lacks(each)))))
-        line = Line(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
+        line = StudentSummary(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
         self.lines.append(line)
         for entry in sheet.entries:
             if (zero := zero_of(entry)) is not None:

@@ -277,7 +277,7 @@ def alarms(found: Iterable[tuple[str, Sequence[Doubt]]], total: int) -> tuple[Al
 
 
 @dataclass(frozen=True)
-class Row:
+class IntakeEntry:
     """One attempt of a student at a stage, or that there is none.
 
     file is where the module was found, empty where nowhere; dated says where submitted comes from, in words; team is
@@ -299,7 +299,7 @@ class Row:
 class Intake:
     """All that arrived, and each reason that more than a tenth of the class shares at a stage."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[IntakeEntry, ...]
     alarms: tuple[Alarm, ...]
     students: int
     ignored: tuple[str, ...] = ()
@@ -309,7 +309,7 @@ def survey(
     stages: Sequence[Stage], arrivals: Sequence[Arrival], root: Path, policy: Policy, accept: bool = False
 ) -> Intake:
     """Look at everything that arrived for some stages; nothing is graded, and no text is kept."""
-    rows: list[Row] = []
+    rows: list[IntakeEntry] = []
     found: list[Alarm] = []
     for stage in stages:
         known: dict[str, tuple[Doubt, ...]] = {}
@@ -379,7 +379,7 @@ def _loading(stage: Stage, snapshot: Snapshot | None, known: dict[str, tuple[Dou
     return known[snapshot.digest]
 
 
-def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ...]) -> Row:
+def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ...]) -> IntakeEntry:
     attempt = each.attempt
     days = policy.late_days(attempt.student, attempt.stage, attempt.submitted)
     doubts = [*each.doubts, *loading]
@@ -387,7 +387,7 @@ def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ..
         doubts.append(Doubt("late by file", _late(days, arrival)))
     file = each.snapshot.label if each.snapshot is not None else attempt.label if arrival.things else ""
     when = attempt.submitted.astimezone(policy.zone) if attempt.submitted else None
-    return Row(
+    return IntakeEntry(
         attempt.student, attempt.stage, file, when, attempt.clock, each.dated, days, arrival.team, tuple(doubts)
     )  # fmt: skip
 
@@ -399,7 +399,7 @@ def _late(days: int, arrival: Arrival) -> str:
     return f"{what}; Canvas {'calls' if any(each.marked_late for each in arrival.things) else 'does not call'} it late"
 
 
-def _dated(rows: Sequence[Row]) -> list[Row]:
+def _dated(rows: Sequence[IntakeEntry]) -> list[IntakeEntry]:
     """Return rows where, if one unpacking wrote all files after the deadline, each that is late says so."""
     times = [row.submitted for row in rows if row.clock == "file" and row.submitted is not None]
     late = [row for row in rows if any(doubt.reason == "late by file" for doubt in row.doubts)]
@@ -415,7 +415,7 @@ def _dated(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, doubts=tuple(map(said, row.doubts))) for row in rows]
 
 
-def _entry(row: Row) -> dict[str, Any]:
+def _entry(row: IntakeEntry) -> dict[str, Any]:
     return {
         "student": row.student,
         "stage": row.stage,

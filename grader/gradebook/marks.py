@@ -123,7 +123,7 @@ def given(overrides: Iterable[Override]) -> dict[str, dict[str, float]]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MarkChange:
     """How a mark would change, and why; override says what counts instead of either, if anything does.
 
     Its rows, or what it is made of, may change without its points.
@@ -144,7 +144,7 @@ class Difference:
 
 def differences(
     book: Gradebook, policy: Policy, found: Mapping[tuple[str, str, str], int], students: Iterable[str] | None = None
-) -> Iterator[Difference]:
+) -> Iterator[MarkChange]:
     """Yield what would change if these results counted; found is the number of a result by student, stage, digest.
 
     With students, of theirs alone.
@@ -167,7 +167,7 @@ def differences(
             known = before.get(cell)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
             if known is None or replace(known, result=after.result) != after or _rows(results[0]) != _rows(results[1]):
-                yield Difference(student, after.stage, known, after, _why(*results), overrides.get(cell))
+                yield MarkChange(student, after.stage, known, after, _why(*results), overrides.get(cell))
 
 
 def _of(all_of: Iterable[tuple[Attempt, Result]], mark: Mark | None) -> Result | None:

@@ -60,7 +60,7 @@ _OURS = b'<meta name="generator" content="grader class report">'
 MOST_FAILURES = 3  # of a row
 
 
-class Pages:
+class ClassPages:
     """The pages of one report. Raises UsageError without Jinja2.
 
     feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow. mixed
@@ -190,7 +190,7 @@ class ShownFailure:
 
 
 @dataclass(frozen=True)
-class Row:
+class ShownCriterion:
     """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
 
     id: str
@@ -204,7 +204,7 @@ class Row:
     more: int
 
 
-def rows(verdict: Document, feedback: Feedback) -> tuple[Row, ...]:
+def rows(verdict: Document, feedback: Feedback) -> tuple[ShownCriterion, ...]:
     """Return the rows of a stored verdict with what may be told of their failures."""
     stored = verdict.get("feedback")
     before: Feedback = next((each for each in FEEDBACK if each == stored), "full")
@@ -222,11 +222,11 @@ def _kept(row: Document, beside_reference: bool) -> list[Document]:
     return [each for each in failures if each.get("test") in (TESTS, SOURCE)] if beside_reference else failures
 
 
-def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> Row:
+def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> ShownCriterion:
     told = tuple(_told(_kept(row, beside_reference), level, lowered))
     counts = counts_in(row)
     is_told = row["status"] == "passed" or row["values_right"]
-    return Row(
+    return ShownCriterion(
         str(row["id"]),
         str(row.get("text") or row["id"]),
         str(row["status"]),
@@ -258,7 +258,7 @@ def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[ShownFailur
             yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where, line)
 
 
-def marked(text: bytes, rows: Iterable[Row]) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+def marked(text: bytes, rows: Iterable[ShownCriterion]) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
     """Return the lines of a module by number, each with what rows tell of it."""
     found: dict[int, dict[str, None]] = {}
     for row in rows:
@@ -269,7 +269,7 @@ def marked(text: bytes, rows: Iterable[Row]) -> tuple[tuple[int, str, tuple[str,
     return tuple((at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
 
 
-def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
+def write_report(pages: ClassPages, sheets: Iterable[Sheet], place: Path) -> int:
     """Write a file where place ends in .html, else a folder; return how many students are in it.
 
     Raises UsageError where something else is in the way, which is left as it is.
@@ -278,7 +278,7 @@ def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
         return _write(pages, sheets, fresh, is_folder(place))
 
 
-def write_feedback(pages: Pages, sheets: Iterable[Sheet], place: Path) -> tuple[int, tuple[str, ...]]:
+def write_feedback(pages: ClassPages, sheets: Iterable[Sheet], place: Path) -> tuple[int, tuple[str, ...]]:
     """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
 
     Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
@@ -339,7 +339,7 @@ def page_name(student: str) -> str:
     return f"{slug}-{digest}.html"
 
 
-def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
+def _write(pages: ClassPages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
     figures = Figures()
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook

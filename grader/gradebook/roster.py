@@ -238,7 +238,7 @@ def _same(found: Sequence[tuple[int, Member]]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetLine:
     """One line of a file: its number, its cells by column, and whether it has as many as the first line."""
 
     number: int
@@ -251,7 +251,7 @@ class Spreadsheet:
     """The columns of a CSV file in small letters, as its first line names them, and the lines that hold anything."""
 
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
 
 def read_sheet(path: Path, example: str) -> Spreadsheet:
@@ -260,13 +260,13 @@ def read_sheet(path: Path, example: str) -> Spreadsheet:
     first = text.partition("\n")[0]
     rows = io.StringIO(text, newline="")  # so that a name keeps what else some would take for an end of a line
     reader = csv.reader(rows, delimiter=max(_SEPARATORS, key=first.count))
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     try:
         columns = tuple(name.strip().lower() for name in next(reader, []))
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 found = dict(zip(columns, cells, strict=False))
-                lines.append(Line(reader.line_num, found, len(cells) == len(columns)))
+                lines.append(SheetLine(reader.line_num, found, len(cells) == len(columns)))
     except csv.Error as error:
         raise UsageError(f"{path.name}, line {reader.line_num}: {error}", example) from error
     return Spreadsheet(columns, tuple(lines))

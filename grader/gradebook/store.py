@@ -24,13 +24,13 @@ from grader.gradebook.records import (
     Attempt,
     Change,
     Key,
-    Made,
     Mark,
     Member,
     Mixture,
     Override,
     RegradeRequest,
     Result,
+    Versions,
     Waiting,
 )
 from grader.gradebook.schema import BEFORE, STEPS
@@ -273,7 +273,7 @@ class Gradebook:
 
     def _result(self, row: Sequence[Any]) -> Result:
         *known, outcome, at, seconds, python, numpy, commit, worker, document = row
-        key, made = Key(*known), Made(python, numpy, commit, worker)
+        key, made = Key(*known), Versions(python, numpy, commit, worker)
         verdict = decided(json.loads(zlib.decompress(document)), self.passes_of(key.stage))
         return Result(key, outcome, verdict, datetime.fromisoformat(at), seconds, made)
 

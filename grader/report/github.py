@@ -29,7 +29,7 @@ from grader.report.escape import code_span, command_data, command_property, mark
 from grader.report.formats import Format
 from grader.report.graded import (
     ERRORS,
-    Report,
+    CheckReport,
     ReportContext,
     details,
     place,
@@ -51,7 +51,7 @@ MESSAGE = 1000  # characters of one annotation
 _CUT = "\n\n_The rest is left out: a job summary has at most 1 MB._\n"
 
 
-def summary(report: Report, scene: ReportContext, limit: int = LIMIT) -> str:
+def summary(report: CheckReport, scene: ReportContext, limit: int = LIMIT) -> str:
     """Return the summary in Markdown, with all that fits into limit bytes."""
     return within(_blocks(report), limit)
 
@@ -67,7 +67,7 @@ def within(blocks: Iterator[str], limit: int) -> str:
     return text
 
 
-def annotation_lines(report: Report, scene: ReportContext) -> list[str]:
+def annotation_lines(report: CheckReport, scene: ReportContext) -> list[str]:
     """Return workflow commands, one a line, at most ANNOTATIONS.
 
     First comes what gives no marks, then problems, rows that fail and, as warnings, rows that lack robustness.
@@ -85,7 +85,7 @@ def annotation_lines(report: Report, scene: ReportContext) -> list[str]:
     return found[:ANNOTATIONS]
 
 
-def _blocks(report: Report) -> Iterator[str]:
+def _blocks(report: CheckReport) -> Iterator[str]:
     if (why := unmarked(report)) is not None:
         yield "## Not graded"
         yield preformatted(why)
@@ -140,13 +140,13 @@ def _command(at: tuple[str, int] | None, name: str, message: str, level: Level =
 VERSION = 1
 
 
-def autograding(report: Report, scene: ReportContext) -> str:
+def autograding(report: CheckReport, scene: ReportContext) -> str:
     """Return the object in base64; it is the value of a step's output named result."""
     text = json.dumps(autograding_document(report), allow_nan=False)
     return base64.b64encode(text.encode("ascii")).decode("ascii")
 
 
-def autograding_document(report: Report) -> dict[str, Any]:
+def autograding_document(report: CheckReport) -> dict[str, Any]:
     """Return the object as the reporter reads it."""
     if (why := unmarked(report)) is not None:
         test = {"name": "grader", "status": "error", "message": why, "score": 0, "filename": None, "line_no": None}
@@ -188,7 +188,7 @@ def expect_runner(environment: Mapping[str, str]) -> None:
     raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
 
 
-def classroom50(report: Report, scene: ReportContext) -> str:
+def classroom50(report: CheckReport, scene: ReportContext) -> str:
     """Return the document."""
     known, when = scene.environment, scene.now.strftime("%Y-%m-%dT%H:%M:%SZ")
     marked = () if unmarked(report) is not None else report.verdicts

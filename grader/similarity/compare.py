@@ -60,7 +60,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two submissions that share much: the share of each side (0 to 1), and the fingerprints that both have."""
 
     left: Text
@@ -91,10 +91,10 @@ class Comparison:
     """
 
     texts: tuple[Text, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SimilarPair, ...]
     count: int
     usual: tuple[str, ...] = ()
-    copies: tuple[Pair, ...] = ()
+    copies: tuple[SimilarPair, ...] = ()
     own_known: bool = False
 
 
@@ -188,7 +188,7 @@ def near_duplicates(prints: Sequence[Set[int]]) -> list[int]:
     return found
 
 
-def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
+def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[SimilarPair, ...]:
     """Return the submissions that are one of the course's own solutions, each with the solution.
 
     In a stage that leaves so little choice that the course's own solutions are alike, only what is far more alike than
@@ -207,7 +207,7 @@ def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
         if alike:
             source = own[max(alike, key=lambda place: shares[place])]
             common = tuple(value for value in each.prints if value in source.prints)
-            found.append(Pair(each, source, len(common) / len(mine), len(common) / len(source.prints), common))
+            found.append(SimilarPair(each, source, len(common) / len(mine), len(common) / len(source.prints), common))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.left.name)))
 
 
@@ -219,9 +219,9 @@ def _weights(having: Mapping[int, Sequence[int]], author: Sequence[int]) -> dict
     return {value: math.log1p(count / max(times, 2)) for value, times in authors.items() if times <= most}
 
 
-def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> Pair:
+def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> SimilarPair:
     common = tuple(value for value in left.prints if value in right.prints and value in weights)
-    return Pair(left, right, of_left, of_right, common)
+    return SimilarPair(left, right, of_left, of_right, common)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Passage:
     right: tuple[int, int]
 
 
-def passages(pair: Pair) -> tuple[Passage, ...]:
+def passages(pair: SimilarPair) -> tuple[Passage, ...]:
     """Return the passages of a pair in the order of the left side; of those that overlap the longest counts."""
     taken_left, taken_right = [False] * len(pair.left.tokens.kinds), [False] * len(pair.right.tokens.kinds)
     found: list[tuple[int, int, int]] = []
@@ -252,7 +252,7 @@ def passages(pair: Pair) -> tuple[Passage, ...]:
     )
 
 
-def _runs(pair: Pair) -> list[tuple[int, int, int]]:
+def _runs(pair: SimilarPair) -> list[tuple[int, int, int]]:
     """Return runs of equal tokens around the fingerprints that both sides have: length, and where they begin."""
     left, right = pair.left.tokens.kinds, pair.right.tokens.kinds
     done: dict[int, int] = defaultdict(int)  # by the distance of both sides, as far as has been looked

@@ -16,7 +16,7 @@ from grader.errors import UsageError, installs
 from grader.report.document import dumps
 from grader.report.escape import breakable
 from grader.report.terminal.layout import printable
-from grader.similarity.compare import Comparison, HandedIn, Pair, Passage, Text, passages
+from grader.similarity.compare import Comparison, HandedIn, Passage, SimilarPair, Text, passages
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -47,7 +47,7 @@ class Side:
 class Shown:
     """A pair as the page shows it."""
 
-    pair: Pair
+    pair: SimilarPair
     anchor: str
 
     @cached_property
@@ -133,7 +133,7 @@ def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, lea
     )
 
 
-def _shared(pair: Pair) -> dict[str, Any]:
+def _shared(pair: SimilarPair) -> dict[str, Any]:
     return {
         "of_left": round(pair.of_left, 4),
         "of_right": round(pair.of_right, 4),

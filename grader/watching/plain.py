@@ -15,7 +15,7 @@ from grader.report.terminal.layout import Look, paragraph
 from grader.verdict import CriterionResult, Verdict
 from grader.watching.board import Decided, Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
 from grader.watching.keys import Keys
-from grader.watching.session import Session, made
+from grader.watching.session import WatchSession, made
 from grader.watching.telling import SEARCHING, spoken, spoken_row, title
 
 WAKE_SECONDS = 0.5  # where a wait without end cannot be interrupted by Ctrl-C
@@ -56,7 +56,7 @@ def read_lines(stream: TextIO, post: Callable[[Event], None]) -> None:
 class Lines:
     """Prints what an event leads to."""
 
-    def __init__(self, session: Session, keys: Keys, look: Look) -> None:
+    def __init__(self, session: WatchSession, keys: Keys, look: Look) -> None:
         self._session = session
         self._keys = keys
         self._look = look

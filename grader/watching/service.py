@@ -190,7 +190,7 @@ def _shown(stage: Stage, verdict: Verdict) -> Verdict:
     return feedback.shown(verdict, stage.feedback, feedback.known_names(stage))
 
 
-class Answers:
+class MessageWriter:
     """Writes what is told, a line of JSON each, and each line whole: a check that is broken off is so after it."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -217,7 +217,7 @@ class Answers:
 
 def main() -> None:
     """Take orders until stdin ends."""
-    answers = Answers(os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    answers = MessageWriter(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever prints has no part in the answers
 
     service = Service(open_workspace(Path(sys.argv[1])), answers)

@@ -124,7 +124,7 @@ def _reason(told: str) -> str:
     return " ".join(told.partition("error:")[2].partition("\nhint:")[0].split())
 
 
-class Session:
+class WatchSession:
     """Watches one stage after another; changed is called whenever the board is another one."""
 
     def __init__(
@@ -287,11 +287,11 @@ def _label(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bool = False) -> Session:
+def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bool = False) -> WatchSession:
     """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn.
 
     Where draws is set, pictures are drawn after each check, as SVGs, and not only once a stage has passed.
     """
     course = workspace.course
     explore = exploring(course, post, width, colour, pictures=draws)
-    return Session(workspace, Kept(course.root, post), Saves(post), explore, draws=draws)
+    return WatchSession(workspace, Kept(course.root, post), Saves(post), explore, draws=draws)

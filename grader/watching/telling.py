@@ -32,9 +32,9 @@ SEARCHING = "The cause is being looked for."
 KEYS = (
     ("n", "next stage"),
     ("p", "previous stage"),
-    ("h", "a hint for the criterion, one step further each time"),
+    ("h", "a hint, one step further each time"),
     ("e", "explore: run your functions and draw what they give"),
-    ("s", "show the step of the specification that the criterion belongs to"),
+    ("s", "show the step of the page that it belongs to"),
     ("o", "open the failing line in your editor"),
     ("d", "compare with the reference, once the stage has passed"),
     ("c", "check again"),

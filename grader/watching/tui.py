@@ -34,11 +34,11 @@ from grader.report.terminal.words import tests_words
 from grader.watching import telling
 from grader.watching.board import Board, Event, Judged
 from grader.watching.keys import ENDS, error_text, opening, started
-from grader.watching.session import Post, Session, Width, made
+from grader.watching.session import Post, WatchSession, Width, made
 from grader.watching.windows import (
     Choice,
     Question,
-    Reading,
+    TextWindow,
     comparison_window,
     hint_window,
     lesson_window,
@@ -114,7 +114,7 @@ class Column(VerticalScroll):
 class Panels:
     """The title, the stages, the rows, and what is told of one."""
 
-    def __init__(self, app: App[None], session: Session, look: Look) -> None:
+    def __init__(self, app: App[None], session: WatchSession, look: Look) -> None:
         self._app = app
         self._session = session
         self._look = look
@@ -263,7 +263,7 @@ class Watching(App[None]):
         Binding("ctrl+c,ctrl+q", "quit", priority=True),
     ]
 
-    def __init__(self, make: Callable[[Post, Width], Session], stage: Stage, look: Look) -> None:
+    def __init__(self, make: Callable[[Post, Width], WatchSession], stage: Stage, look: Look) -> None:
         super().__init__()
         self.animation_level = "none"
         self._look = look
@@ -390,7 +390,7 @@ class Watching(App[None]):
 
     def action_help(self) -> None:
         """Show what the keys do."""
-        self.push_screen(Reading("Keys", help_text()))
+        self.push_screen(TextWindow("Keys", help_text()))
 
     @on(OptionList.OptionSelected, "#rows")
     def action_edit(self) -> None:

@@ -32,7 +32,7 @@ from grader.report.terminal.layout import MARKS, printable
 from grader.submission import take
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
 from grader.web.markdown import environment
-from grader.web.road import Road, Row, Stop, words_of
+from grader.web.road import Road, RoadCriterion, Stop, words_of
 
 MOST_BYTES = 3 << 20  # of one picture
 
@@ -143,7 +143,7 @@ def _stage(stop: Stop) -> Document:
     }
 
 
-def _row(row: Row) -> Document:
+def _row(row: RoadCriterion) -> Document:
     return {
         "id": row.id,
         "text": row.text,
@@ -159,7 +159,7 @@ STATIC = HOME / "static"
 MOST_TEXT = 4000  # of one message
 
 
-class Pages:
+class ReportPages:
     """Fills the templates. Raises UsageError without Jinja2."""
 
     def __init__(self, name: str | None = None) -> None:

@@ -20,7 +20,7 @@ import pytest
 from junitparser import JUnitXml
 
 from grader import cli
-from grader.commands.checking import Page
+from grader.commands.checking import CheckScreen
 from grader.errors import CourseError, IsolationRefused
 from grader.gradebook.marks import table
 from grader.gradebook.store import Gradebook
@@ -695,7 +695,7 @@ def printed(terminal: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_checklist_comes_first_and_once(terminal: pytest.CaptureFixture[str]) -> None:
-    page, line = Page(*OPTIONS), io.StringIO()
+    page, line = CheckScreen(*OPTIONS), io.StringIO()
     ahead = page.ahead(Ticker(line, "s15", Look(100)), lambda verdict: verdict)
     assert ahead is not None
     ahead(BARE)
@@ -709,7 +709,7 @@ def test_the_checklist_comes_first_and_once(terminal: pytest.CaptureFixture[str]
 
 
 def test_a_checklist_that_became_another_is_printed_again(terminal: pytest.CaptureFixture[str]) -> None:
-    page = Page(*OPTIONS)
+    page = CheckScreen(*OPTIONS)
     ahead = page.ahead(Ticker(io.StringIO(), "s15", Look(100)), lambda verdict: verdict)
     assert ahead is not None
     ahead(replace(BARE, criteria=BARE.criteria[:2]))
@@ -719,7 +719,7 @@ def test_a_checklist_that_became_another_is_printed_again(terminal: pytest.Captu
 
 
 def test_what_may_not_be_told_is_not_told_ahead(terminal: pytest.CaptureFixture[str]) -> None:
-    page = Page(*OPTIONS)
+    page = CheckScreen(*OPTIONS)
     ahead = page.ahead(Ticker(io.StringIO(), "s15", Look(100)), lambda verdict: replace(verdict, title="Lowered"))
     assert ahead is not None
     ahead(BARE)
@@ -728,8 +728,8 @@ def test_what_may_not_be_told_is_not_told_ahead(terminal: pytest.CaptureFixture[
 
 def test_where_nobody_watches_nothing_is_printed_ahead(capsys: pytest.CaptureFixture[str]) -> None:
     ticker = Ticker(io.StringIO(), "s15", Look(100))
-    assert Page(*OPTIONS).ahead(ticker, lambda verdict: verdict) is None  # a pipe
-    assert Page(*OPTIONS).ahead(None, lambda verdict: verdict) is None
+    assert CheckScreen(*OPTIONS).ahead(ticker, lambda verdict: verdict) is None  # a pipe
+    assert CheckScreen(*OPTIONS).ahead(None, lambda verdict: verdict) is None
 
 
 STRICT = NUMBERS.replace(

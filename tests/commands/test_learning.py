@@ -629,8 +629,8 @@ def test_show_lists_the_steps_where_none_is_meant(here: Here) -> None:
     done = here("show", "s01", "treble_")
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines() == [
-        "error: 'treble_' is not a step, criterion or function of s01", "hint: The steps and their criteria:", "   1  double",
-        "   2  quadruple",
+        "error: 'treble_' is not a step, criterion or function of s01", "hint: The steps and their criteria:",
+        "   1  double", "   2  quadruple",
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from grader.verdict import CriterionResult, Failure, Verdict
 from grader.watching import saves
 from grader.watching.board import Event, Judged
 from grader.watching.kept import Kept
-from grader.watching.session import Session
+from grader.watching.session import WatchSession
 from tests.support.verdicts import RUN
 
 SQUARE = Diagnosis("squared", "double", "This is the square.", "Multiply by 2.", declared=True)
@@ -59,7 +59,7 @@ class Watched:
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
         self.drawn = {stage.id for stage in self.workspace.course.stages}
-        self.session = Session(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
+        self.session = WatchSession(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
 
     @property
     def first(self) -> Stage:

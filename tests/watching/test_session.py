@@ -16,7 +16,7 @@ from grader.errors import ProgressError, StageLocked, UsageError
 from grader.progress.workspace import open_workspace
 from grader.submission.parsing import Problem
 from grader.watching.board import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.session import RUNNING, Session, explored, exploring, files_beside
+from grader.watching.session import RUNNING, WatchSession, explored, exploring, files_beside
 from grader.watching.session import kind_of_file as kind
 from tests.support.command import NUMBERS, Place
 from tests.support.patience import SLACK
@@ -290,7 +290,7 @@ def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watche
         drawn.append(stage)
         return True
 
-    session = Session(watched.session.workspace, Checks(), Saves(), explore, draws=True)
+    session = WatchSession(watched.session.workspace, Checks(), Saves(), explore, draws=True)
     session.open(watched.first)
     session.take(Judged(session.ticket, verdict(watched.first, "not_started", "blocked")))
     assert drawn == []  # there is nothing yet

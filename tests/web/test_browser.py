@@ -199,7 +199,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     from grader.progress.workspace import open_workspace
     from grader.submission import take
     from grader.web.certificate import document
-    from grader.web.report import Pages, Picture
+    from grader.web.report import Picture, ReportPages
     from grader.web.road import road
     from tests.web.test_certificate import KEY, MADE
 
@@ -212,7 +212,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     many = replace(MADE, stages=MADE.stages * 22)
     path = course.root / "report.html"
-    path.write_text(Pages().report(road(workspace, now), document(many, KEY), [picture]), encoding="utf-8")
+    path.write_text(ReportPages().report(road(workspace, now), document(many, KEY), [picture]), encoding="utf-8")
     return path
 
 

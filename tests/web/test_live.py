@@ -17,11 +17,11 @@ from grader.submission.parsing import Problem
 from grader.verdict import Failure
 from grader.watching.board import Board, Decided, Explored, Failed, Judged, Saved
 from grader.web import live
-from grader.web.app import NOT_FOUND, Answer
-from grader.web.live import COMPLETE, MOST, PUBLIC, Hub, StepLink, Steps, View, named, step_links, view
-from grader.web.markdown import Place as Page
+from grader.web.app import NOT_FOUND, Response
+from grader.web.live import COMPLETE, MOST, PUBLIC, BoardView, Hub, StepLink, StepLinks, named, step_links, view
+from grader.web.markdown import PageLocation as Page
 from grader.web.markdown import html_of
-from grader.web.report import Pages
+from grader.web.report import ReportPages
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.command import Place
 from tests.support.patience import SLACK
@@ -141,7 +141,7 @@ def test_a_page_without_steps_has_none(stage: Stage) -> None:
 
 
 def test_a_page_that_was_saved_is_read_again_and_one_that_is_gone_has_none(stage: Stage) -> None:
-    steps = Steps()
+    steps = StepLinks()
     before = steps.of(stage)
     assert steps.of(stage) is before and before["double"].number == 1
     stage.readme_path.write_text(README.replace("Step 1", "Step 7").replace("- [ ]", "-"), encoding="utf-8")
@@ -165,11 +165,11 @@ def watched(place: Place) -> Watched:
     return found
 
 
-def shown(board: Board) -> View:
+def shown(board: Board) -> BoardView:
     return view(board, 6.0)
 
 
-def after(watched: Watched, *statuses: str, **changes: object) -> View:
+def after(watched: Watched, *statuses: str, **changes: object) -> BoardView:
     made = replace(verdict(watched.first, *statuses), **changes)  # type: ignore[arg-type]
     watched.session.take(watched.judged(made))
     return shown(watched.session.board)
@@ -258,7 +258,7 @@ def test_a_row_whose_function_was_shown_says_seen(watched: Watched) -> None:
     first, *others = board.standings
     given_up = replace(board, standings=(replace(first, seen=(found.lines[1].id,)), *others))
     assert [line.is_seen for line in shown(given_up).lines] == [False, True]
-    pages = Pages()
+    pages = ReportPages()
     assert "· seen" in pages.fill("board.html", view=shown(given_up))
     assert "· seen" not in pages.fill("board.html", view=found)
 
@@ -294,7 +294,7 @@ def test_pictures_are_told_by_their_rows_and_kept_by_their_digest(served: Served
         ((row, name),) = frames(listener, lambda frame: bool(frame["drawn"]))["drawn"]
     assert row == "double" and served.live.pictures == {name: b"<svg/>"}
     answer = served.app.answer("GET", f"drawn/{name}")
-    assert isinstance(answer, Answer) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
+    assert isinstance(answer, Response) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert served.app.answer("GET", "drawn/other") == NOT_FOUND
 
@@ -312,7 +312,7 @@ def test_a_locked_stage_shows_its_rows_and_can_be_skipped_to(served: Served) -> 
         html = frames(listener, lambda frame: "locked" in frame["html"])["html"]
     assert 'data-do="start"' in html and all(f'id="row-{row.id}" class="locked"' in html for row in second.criteria)
     answer = served.app.answer("POST", "do/start", b'{"stage": "s02"}')
-    assert isinstance(answer, Answer) and "You are at s02" in answer.body.decode()
+    assert isinstance(answer, Response) and "You are at s02" in answer.body.decode()
     assert served.workspace.store.read().skipped == {"s01"} or "s01" in served.workspace.store.read().skipped
 
 

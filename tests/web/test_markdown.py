@@ -14,7 +14,7 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.web import markdown
-from grader.web.markdown import Headings, Place, environment, html_of, markdown_it, pictures, read_page
+from grader.web.markdown import Headings, PageLocation, environment, html_of, markdown_it, pictures, read_page
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.places import ROOT
 
@@ -50,8 +50,10 @@ def test_what_is_put_into_a_template_is_escaped_and_what_is_missing_is_an_error(
 PAGES = {"stages/README.md": "/k/conventions", "stages/s02_b/README.md": "/k/stages/s02"}
 
 
-def place(path: str = "stages/s01_a/README.md") -> Place:
-    return Place(path, PAGES.get, lambda target: f"/k/p/{target}" if target.startswith("stages/s01_a/") else None)
+def place(path: str = "stages/s01_a/README.md") -> PageLocation:
+    return PageLocation(
+        path, PAGES.get, lambda target: f"/k/p/{target}" if target.startswith("stages/s01_a/") else None
+    )
 
 
 def html(text: str) -> str:
@@ -168,9 +170,9 @@ def test_every_page_of_the_course_becomes_html_whose_elements_close() -> None:
 
 def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
     rows = {"f doubles, x - 1": "double"}
-    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", Place("a.md", row=rows.get))
+    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", PageLocation("a.md", row=rows.get))
     assert shown.index('id="item-double"') < shown.index("<code>f</code> doubles") < shown.index('href="#row-double"')
-    shown = html_of("- [ ] f doubles\n- [ ] no row\n", Place("a.md", row={"f doubles": "double"}.get))
+    shown = html_of("- [ ] f doubles\n- [ ] no row\n", PageLocation("a.md", row={"f doubles": "double"}.get))
     assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
     assert 'href="#row-double" data-state="double">not checked</a>' in shown
     assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown

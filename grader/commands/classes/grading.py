@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.gradebook.class_run import OnProgress, Tally
     from grader.gradebook.grade_class import RunOutcome
     from grader.gradebook.intake import Alarm, Intake
-    from grader.gradebook.marks import Difference
+    from grader.gradebook.marks import MarkChange
 
 GRADED, SYSTEMATIC, FAULTS = 0, 3, 4
 
@@ -154,7 +154,7 @@ def regrade(
         raise typer.Exit(FAULTS)
 
 
-def _tell_differences(found: tuple[Difference, ...], applied: bool, failing: Set[tuple[str, str]]) -> None:
+def _tell_differences(found: tuple[MarkChange, ...], applied: bool, failing: Set[tuple[str, str]]) -> None:
     """Say what changes; failing are the marks that stay because the grader failed, of which another line tells."""
     found = tuple(each for each in found if (each.student, each.stage) not in failing)
     worth = [each for each in found if each.changes_points]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from grader.course.stage import Course, Stage
     from grader.gradebook.class_run import RunOptions
-    from grader.gradebook.intake import Alarm, Intake, Row
+    from grader.gradebook.intake import Alarm, Intake, IntakeEntry
     from grader.gradebook.records import Member
     from grader.gradebook.submissions import Reason
 
@@ -82,7 +82,7 @@ def show_intake(
     raise typer.Exit(SYSTEMATIC if found.alarms else IN_ORDER)
 
 
-def tell_table(rows: Sequence[Row], students: int) -> None:
+def tell_table(rows: Sequence[IntakeEntry], students: int) -> None:
     """Print a line for each attempt: whose, the file, its time and clock, and the reasons for doubt."""
     view = look()
     lines = [tuple(map(view.clean, _cells(row))) for row in rows]
@@ -133,7 +133,7 @@ def _keep(members: Sequence[Member], path: Path) -> None:
         say("The times in the roster are of one assignment and are not kept: give it to `grade` with --roster as well.")
 
 
-def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:
+def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[IntakeEntry, int]]]]:
     from grader.gradebook.submissions import REASONS
 
     for reason in REASONS:
@@ -142,7 +142,7 @@ def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:
             yield reason, cases
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: IntakeEntry) -> tuple[str, ...]:
     when = row.submitted.strftime(_TIME) if row.submitted else ""
     reasons = dict.fromkeys(doubt.reason for doubt in row.doubts if doubt.reason not in _QUIET)
     name = PurePath(row.file).name if row.file else ""
@@ -150,7 +150,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return student, name, when, _clock(row), ", ".join(reasons)
 
 
-def _clock(row: Row) -> str:
+def _clock(row: IntakeEntry) -> str:
     """Return whose word a time is, in at most ten columns."""
     return {"submission_metadata.yml": "gradescope", "timestamp.txt": "nbgrader"}.get(row.dated, row.dated)
 

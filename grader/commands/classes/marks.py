@@ -280,7 +280,7 @@ def report(
 
     from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.figures import sheets
-    from grader.gradebook.pages import Pages, expect_free, is_folder, numbered, write_feedback, write_report
+    from grader.gradebook.pages import ClassPages, expect_free, is_folder, numbered, write_feedback, write_report
     from grader.gradebook.store import Gradebook
 
     course = open_workspace(Path.cwd()).course
@@ -290,7 +290,7 @@ def report(
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
         known = numbered(book.students()) if anonymous else None
-        pages = Pages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
+        pages = ClassPages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
         if out.suffix.lower() == ".zip":
             kept, lost = write_feedback(pages, sheets(book, wanted), out)
             say(f"Wrote {kept} feedback files for Moodle to {out}.")

@@ -19,7 +19,7 @@ from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.similarity.compare import Comparison, HandedIn, Pair, Text
+    from grader.similarity.compare import Comparison, HandedIn, SimilarPair, Text
 
 NOTED = 10
 MANY = 100  # take a while
@@ -164,7 +164,7 @@ def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: in
         write(f"{_shares(pair)}  {shown(pair.left.name)}  {shown(pair.right.name)}")
 
 
-def _shares(pair: Pair) -> str:
+def _shares(pair: SimilarPair) -> str:
     return f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
 
 

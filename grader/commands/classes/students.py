@@ -62,10 +62,10 @@ def show(
         raise UsageError(f"nothing is known of {student}" + (f" for {wanted}" if wanted else ""), "Mind the stage.")
     if html is not None and sheet is not None:
         from grader.commands.publishing import expect_writable, put
-        from grader.gradebook.pages import Pages
+        from grader.gradebook.pages import ClassPages
 
         expect_writable(html)
-        put(html, Pages(course, rules.feedback, datetime.now(rules.zone)).student(sheet))
+        put(html, ClassPages(course, rules.feedback, datetime.now(rules.zone)).student(sheet))
         say(f"{html} shows {student}.")
     if as_json:
         write(dumps(as_document(found, student)))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.progress.last_check import RowCheck
     from grader.progress.standings import Standing
     from grader.progress.state import Progress
-    from grader.progress.steps import Step, StepTime
+    from grader.progress.steps import ReadmeStep, StepTime
 
     Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 
@@ -114,7 +114,7 @@ def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
 
 
 def status_lines(
-    course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look
+    course: Course, standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, look: Look
 ) -> list[Text]:
     """Return the table of stages; times says how long their steps take, step is the one to work on."""
     lines = _title(course, standings, look)
@@ -161,7 +161,9 @@ def _reached(standing: Standing) -> str:
     return "" if found.robust == found.criteria else f" · {found.robust} of {count(found.criteria, 'criterion')} robust"
 
 
-def _ahead(course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look) -> list[Text]:
+def _ahead(
+    course: Course, standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, look: Look
+) -> list[Text]:
     """Return the step to work on, what is left by the course's estimates, and the next milestone."""
     left = [each.stage for each in standings if each.state in TO_DO]
     here = next((each.stage for each in standings if each.is_current), None)
@@ -195,7 +197,7 @@ def _spent(minutes: int) -> str:
 
 
 def status_document(
-    standings: tuple[Standing, ...], times: Times, step: Step | None, progress: Progress, course: str
+    standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, progress: Progress, course: str
 ) -> dict[str, Any]:
     """Return the table of stages as values that JSON has; minutes are estimates, null where the course has none."""
     here = next((each.stage.id for each in standings if each.is_current), None)

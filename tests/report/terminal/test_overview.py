@@ -11,7 +11,7 @@ from grader.progress.hints import Hint
 from grader.progress.last_check import RowCheck
 from grader.progress.standings import Standing
 from grader.progress.state import Progress
-from grader.progress.steps import Step, StepTime
+from grader.progress.steps import ReadmeStep, StepTime
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import hint_lines, home_lines, status_document, status_lines
 from tests.support.places import ROOT
@@ -21,7 +21,7 @@ LOOK = Look(80)
 
 
 TIMES = {stage.id: (StepTime(1, "add", 90), StepTime(2, "halve", 30)) for stage in COURSE.stages}  # two hours each
-STEP = Step(2, "halve", "", "", (), minutes=30)
+STEP = ReadmeStep(2, "halve", "", "", (), minutes=30)
 
 
 def standings(*states: str, **more: Any) -> tuple[Standing, ...]:
@@ -36,7 +36,7 @@ def standings(*states: str, **more: Any) -> tuple[Standing, ...]:
 
 
 def status(
-    *states: str, times: Mapping[str, tuple[StepTime, ...]] = TIMES, step: Step | None = None, **more: Any
+    *states: str, times: Mapping[str, tuple[StepTime, ...]] = TIMES, step: ReadmeStep | None = None, **more: Any
 ) -> list[str]:
     return [line.plain for line in status_lines(COURSE, standings(*states, **more), times, step, LOOK)]
 

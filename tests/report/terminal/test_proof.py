@@ -44,8 +44,8 @@ s02: mutants that no test notices
     solution.py:24 half: return total(x) / 2  ->  return 2 / total(x)
 
 s02: 1 shortfall
-    hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: row half is passed (seed 1000); sharpen a test of
-        half
+    hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: criterion half is passed (seed 1000); sharpen a
+        test of half
 """
 
 
