@@ -19,8 +19,8 @@ from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.errors import CourseError
-from grader.progress import steps
-from grader.progress.steps import ReadmeStep, steps_of, with_minutes
+from grader.progress import readme_steps
+from grader.progress.readme_steps import ReadmeStep, steps_of, with_minutes
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -197,8 +197,8 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
     text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
     unnamed = [name for name in public_names(stage) if name not in text]
     told = [(f"the README does not name {name}", "describe it in the contract") for name in unnamed]
-    parts = steps.steps_of(stage, text)
-    for message, fix in [*told, *(steps.faults(stage, parts) if text else ())]:
+    parts = readme_steps.steps_of(stage, text)
+    for message, fix in [*told, *(readme_steps.faults(stage, parts) if text else ())]:
         yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
     wanted = estimate(stage, parts) if parts else {}
     for step in parts:

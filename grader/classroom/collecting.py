@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.atomic import write_atomically
+from grader.classroom.ci_roster import Student
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
 from grader.classroom.results import FILE, MAX_BYTES, Malformed, StageResult, checked, document
-from grader.classroom.roster import Student
 from grader.course.provenance import made_here
 from grader.course.stage import Stage
 from grader.criterion import Passes

@@ -18,10 +18,10 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from grader import __version__
+from grader.classroom.ci_roster import Student
 from grader.classroom.collecting import ABOUT, ImportedVerdict, submitted_in, table_of
 from grader.classroom.receipt import Receipt
 from grader.classroom.results import Malformed, StageResult, document, expect_graded, read, ungraded
-from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
 from grader.course.stage import Stage
 from grader.criterion import Passes

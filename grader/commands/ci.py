@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.atomic import write_atomically
-from grader.commands.classes.options import PolicyFile
+from grader.commands.classes.class_options import PolicyFile
 from grader.commands.options import FeedbackLevel, Lend
 from grader.errors import GraderError, GraderFault, UsageError
 from grader.progress.workspace import open_workspace
@@ -73,7 +73,7 @@ def roster(
     Give one of --file, --students, and --repository with --revision; an empty one counts as not given. Names are made
     of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
     """
-    from grader.classroom import roster as reading
+    from grader.classroom import ci_roster as reading
 
     given = [file, students, repository or revision]
     if sum(map(bool, given)) != 1:
@@ -114,8 +114,8 @@ def pull(
 
     PULL_TOKEN in the environment, if set, needs to read the repositories' contents and nothing else.
     """
+    from grader.classroom import ci_roster
     from grader.classroom import pull as pulling
-    from grader.classroom import roster
 
     _expect_one_or_class(students, repository, revision)
     token = _secret(pulling.TOKEN)
@@ -124,7 +124,7 @@ def pull(
         say(f"{repository}@{revision[:12]} is in {folder}.", f"Grade it with --submission {folder}@{revision}.")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    whose = [each for each in roster.read_json(students) if each.revision]
+    whose = [each for each in ci_roster.read_json(students) if each.revision]
     failed = 0
     for each in whose:
         what = pulling.wanted(server, each.repository, each.revision)
@@ -154,10 +154,10 @@ def grade(
 
     Exit code 4 if the grader failed for some; all others are graded.
     """
-    from grader.classroom import roster
+    from grader.classroom import ci_roster
     from grader.classroom.collecting import grade_one
 
-    found = roster.batches(roster.read_json(students), batch)
+    found = ci_roster.batches(ci_roster.read_json(students), batch)
     if number > len(found):
         raise UsageError(f"there is no batch {number}", f"Expected 1 to {len(found)}.")
     failed = []
@@ -213,14 +213,14 @@ def publish(
     What waits for an earlier stage is pending. --results is what `grader class export` writes, under class.toml. Exit
     code 4 if a stage was not graded.
     """
+    from grader.classroom import ci_roster
     from grader.classroom import publish as publishing
-    from grader.classroom import roster
     from grader.classroom.results import read
 
     _expect_one_or_class(students, repository, revision)
     if (receipts is None) != (signing_key is None):
         raise UsageError("--receipts and --signing-key need each other", "`grader keys new DIR` makes keys.")
-    whose = roster.read_json(students) if students else roster.one(repository, revision)
+    whose = ci_roster.read_json(students) if students else ci_roster.one(repository, revision)
     tiers, asked = _at_least(least), [stage for _, stage in _stages(stages)]
     if students:
         found = publishing.gather(folder, whose, asked, tiers)

@@ -18,7 +18,7 @@ from grader.course.settings import find_course_root
 from grader.errors import UsageError
 from grader.progress.store import backup
 from grader.report.document import dumps
-from grader.report.terminal import proof, screen
+from grader.report.terminal import screen, verification
 from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
@@ -107,12 +107,12 @@ def _chosen(course: Course, names: list[str] | None, since: str | None) -> Seque
 
 def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:
     if as_json:
-        document = proof.proof_document(proofs, seeds, __version__)
-        screen.write(dumps(document | ({"naming": [*map(proof.naming_document, found)]} if found else {})))
+        document = verification.proof_document(proofs, seeds, __version__)
+        screen.write(dumps(document | ({"naming": [*map(verification.naming_document, found)]} if found else {})))
     else:
-        screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
-        screen.show(proof.naming_lines(found, screen.look()) if found else [])
-        screen.say(proof.summary(proofs))
+        screen.show(verification.proof_lines(proofs, screen.look()) if proofs else [])
+        screen.show(verification.naming_lines(found, screen.look()) if found else [])
+        screen.say(verification.summary(proofs))
 
 
 @app.command()

@@ -171,7 +171,7 @@ def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:
     from grader.explore.cells import View
-    from grader.explore.document import exploration_document
+    from grader.explore.exploration_json import exploration_document
     from grader.explore.terminal import exploration_lines
 
     if as_json:

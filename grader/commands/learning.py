@@ -66,14 +66,16 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 
     A step explains what a criterion asks for, and ends with what to write for it.
     """
-    from grader.progress import steps
+    from grader.progress import readme_steps
     from grader.progress.actions import stage_and_row
 
     workspace = open_here()
-    if part is None and stage and (page := steps.other_page(workspace.course, stage)):
+    if part is None and stage and (page := readme_steps.other_page(workspace.course, stage)):
         return show_markdown(look().command(page))
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(look().command(steps.readme(target) if part is None else steps.part(target, part)))
+    return show_markdown(
+        look().command(readme_steps.readme(target) if part is None else readme_steps.part(target, part))
+    )
 
 
 def next_step(stage: AnyStage = None) -> None:
@@ -81,9 +83,9 @@ def next_step(stage: AnyStage = None) -> None:
 
     It is that of the first criterion that the last check found not passed; before any check it is the first step.
     """
-    from grader.progress import steps
+    from grader.progress import readme_steps
     from grader.progress.actions import stage_or_current
-    from grader.progress.steps import last_seen, next_row
+    from grader.progress.readme_steps import last_seen, next_row
     from grader.report.terminal.overview import about_row
 
     workspace = open_here()
@@ -100,7 +102,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(steps.part(target, row.id)))
+        show_markdown(look().command(readme_steps.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:
@@ -270,8 +272,8 @@ def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None
 
 def greet() -> None:
     """Show where a learner is, and what comes next."""
+    from grader.progress.readme_steps import times_of
     from grader.progress.standings import standings
-    from grader.progress.steps import times_of
     from grader.report.terminal.overview import home_lines
 
     workspace = open_here()
@@ -283,8 +285,8 @@ def greet() -> None:
 
 def status(as_json: Json = False) -> None:
     """List the stages: passed, skipped, open, or locked."""
+    from grader.progress.readme_steps import next_step, times_of
     from grader.progress.standings import standings
-    from grader.progress.steps import next_step, times_of
     from grader.report.terminal.overview import status_document, status_lines
 
     workspace = open_here()

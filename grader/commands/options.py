@@ -37,7 +37,7 @@ def criterion_names(context: typer.Context, incomplete: str) -> list[tuple[str, 
 
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a step of the stage that was named before it: by its number, or by a criterion or function of it."""
-    from grader.progress.steps import readme, steps_of
+    from grader.progress.readme_steps import readme, steps_of
 
     try:
         stage = open_workspace(Path.cwd()).course.find(context.params.get("stage") or "")

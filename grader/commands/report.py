@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
     from grader.progress.actions import GradingRequest, Workspace
     from grader.web.certificate import Certificate
-    from grader.web.report import Picture
+    from grader.web.report_page import Picture
     from grader.web.road import Road
 
 OUTPUT = Path("report.html")
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where the page goes; by default report.html, here."),
+    typer.Option("--output", "-o", metavar="FILE", help="Where the page goes; by default report_page.html, here."),
 ]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in your browser.")]
 Pictures = Annotated[
@@ -56,7 +56,7 @@ def report(
     With --json a document is printed, and the page is written only where --output names a file.
     """
     from grader.progress.actions import GradingRequest
-    from grader.web.report import ReportPages, report_document, write
+    from grader.web.report_page import ReportPages, report_document, write
     from grader.web.road import road
 
     target = _target(output, open_it, as_json)
@@ -77,7 +77,7 @@ def report(
 
 def _target(output: Path | None, open_it: bool, as_json: bool) -> Path | None:
     """Return where the page goes, which replaces nothing; None where only a document is asked for."""
-    from grader.web.report import expect_free
+    from grader.web.report_page import expect_free
 
     target = output or (None if as_json else OUTPUT)
     if open_it and target is None:
@@ -118,17 +118,17 @@ def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Pr
 
 def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Picture], str]:
     """Return the pictures, and why there are none where they were wanted and cannot be drawn."""
-    from grader.web import report
+    from grader.web import report_page
 
     if not wanted:
         return [], ""
-    if not report.can_draw():
+    if not report_page.can_draw():
         return [], f"Pictures need matplotlib. {installs('plot', 'matplotlib')}"
 
     def begin(stage: Stage) -> None:
         screen.say(f"Drawing {stage.id}.")
 
-    return list(report.drawn(workspace, isolation, begin)), ""
+    return list(report_page.drawn(workspace, isolation, begin)), ""
 
 
 def _tell(page: Path, open_it: bool) -> None:

@@ -63,7 +63,7 @@ def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None
     nothing comes from the network. Ctrl-C ends it.
     """
     from grader.progress.actions import stage_or_current
-    from grader.web.server import serve as run
+    from grader.web.http_server import serve as run
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)

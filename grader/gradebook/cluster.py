@@ -25,7 +25,7 @@ from grader.course.manifest import load_course
 from grader.course.settings import PROJECT
 from grader.course.stage import STAGES, Course
 from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError, installs
-from grader.gradebook.pool import ProcessPool
+from grader.gradebook.process_pool import ProcessPool
 from grader.isolation import tiers
 
 CONNECT_SECONDS = 20

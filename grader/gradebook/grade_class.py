@@ -35,7 +35,7 @@ from grader.gradebook.intake import Alarm, Intake, Loading, Taken, expected, sur
 from grader.gradebook.job import MOST_PATIENCE, Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
 from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
-from grader.gradebook.pool import ProcessPool, WorkerDied
+from grader.gradebook.process_pool import ProcessPool, WorkerDied
 from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Versions, Waiting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Arrival, Listing, listing

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
+from grader.progress.readme_steps import last_seen
 from grader.progress.state import CriteriaCount, Progress, State, current, state_of, waits_for
-from grader.progress.steps import last_seen
 from grader.progress.workspace import Workspace
 
 if TYPE_CHECKING:

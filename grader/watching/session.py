@@ -21,7 +21,7 @@ from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
-from grader.progress import actions, hints, steps
+from grader.progress import actions, hints, readme_steps
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
@@ -224,11 +224,11 @@ class WatchSession:
         Where every row passes, or none was graded yet, it is the whole README.
         """
         name = row if row is not None else self.board.first.id if self.board.first is not None else None
-        return self.readme() if name is None else steps.part(self.board.stage, name)
+        return self.readme() if name is None else readme_steps.part(self.board.stage, name)
 
     def readme(self) -> str:
         """Return the stage's README."""
-        return steps.readme(self.board.stage)
+        return readme_steps.readme(self.board.stage)
 
     def reset(self) -> str:
         """Put the stub back; return what was done, in words. The save that this is begins a check."""

@@ -19,7 +19,7 @@ from grader.progress.hints import Hint
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look, in_ascii
 from grader.report.terminal.overview import hint_title, hint_told
-from grader.report.terminal.pages import Page
+from grader.report.terminal.pager import Page
 from grader.watching import telling
 from grader.watching.session import WatchSession
 

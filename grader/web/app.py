@@ -23,12 +23,12 @@ from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
 from grader.progress.actions import Workspace, start
+from grader.progress.readme_steps import plain
 from grader.progress.standings import standings
-from grader.progress.steps import plain
 from grader.report.terminal.overview import hint_words
 from grader.web.live import Live, named, step_list
 from grader.web.markdown import PageLocation, html_of, pictures, read_page
-from grader.web.report import STATIC, ReportPages
+from grader.web.report_page import STATIC, ReportPages
 from grader.web.road import road
 
 HTML, TEXT, JSON, EVENTS = (

@@ -20,7 +20,7 @@ from typing import Any
 from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.outcome import Gradient
-from grader.progress.steps import steps_of
+from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
@@ -30,7 +30,7 @@ from grader.watching.keys import error_text
 from grader.watching.session import WatchSession
 from grader.watching.telling import reached
 from grader.web.markdown import step_names
-from grader.web.report import ReportPages
+from grader.web.report_page import ReportPages
 
 MOST = 32  # listeners at a time
 

@@ -21,7 +21,7 @@ from grader.authoring.claims import (
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import CourseError
-from grader.progress.steps import steps_of, times_of
+from grader.progress.readme_steps import steps_of, times_of
 from tests.conftest import SmallCourse
 from tests.support.good_stage import FILES, LOOPS, MANIFEST, MISTAKES, PUBLIC, README, SOLUTION, write_stage
 from tests.support.places import ROOT

@@ -15,6 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader.classroom import publish
+from grader.classroom.ci_roster import Student
 from grader.classroom.publish import (
     MAX_DESCRIPTION,
     Status,
@@ -30,7 +31,6 @@ from grader.classroom.publish import (
     summary,
 )
 from grader.classroom.results import GradedCriterion, StageResult
-from grader.classroom.roster import Student
 from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
 from grader.criterion import KindCount

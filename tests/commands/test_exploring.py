@@ -19,7 +19,7 @@ import pytest
 
 from drawings.plans import PLANS
 from grader import cli
-from grader.explore.document import _drawing, exploration_document
+from grader.explore.exploration_json import _drawing, exploration_document
 from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
 from grader.submission.parsing import Problem

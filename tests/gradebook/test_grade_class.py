@@ -21,7 +21,7 @@ from grader.gradebook.intake import taken
 from grader.gradebook.job import Done, GradingJob, course_version
 from grader.gradebook.marks import differences, table, update_marks
 from grader.gradebook.policy import Policy, StagePolicy
-from grader.gradebook.pool import WorkerDied
+from grader.gradebook.process_pool import WorkerDied
 from grader.gradebook.records import Attempt, Key, Override, Result
 from grader.gradebook.regrade import apply, results
 from grader.gradebook.store import Gradebook

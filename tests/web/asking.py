@@ -17,9 +17,9 @@ from grader.progress.workspace import open_workspace
 from grader.watching.board import Event
 from grader.watching.session import WatchSession
 from grader.web.app import AddressGuard, App
+from grader.web.http_server import PageServer
 from grader.web.live import Hub, Listener, Live
-from grader.web.report import ReportPages
-from grader.web.server import PageServer
+from grader.web.report_page import ReportPages
 from tests.support.command import Place
 from tests.support.patience import SLACK
 from tests.watching.fakes import Checks, Saves

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.web.server import PageServer
+from grader.web.http_server import PageServer
 from tests.support.command import Place
 from tests.web.asking import answering
 

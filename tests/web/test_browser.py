@@ -199,7 +199,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     from grader.progress.workspace import open_workspace
     from grader.submission import take
     from grader.web.certificate import document
-    from grader.web.report import Picture, ReportPages
+    from grader.web.report_page import Picture, ReportPages
     from grader.web.road import road
     from tests.web.test_certificate import KEY, MADE
 

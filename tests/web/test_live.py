@@ -21,7 +21,7 @@ from grader.web.app import NOT_FOUND, Response
 from grader.web.live import COMPLETE, MOST, PUBLIC, BoardView, Hub, StepLink, StepLinks, named, step_links, view
 from grader.web.markdown import PageLocation as Page
 from grader.web.markdown import html_of
-from grader.web.report import ReportPages
+from grader.web.report_page import ReportPages
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.command import Place
 from tests.support.patience import SLACK

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile, Rosters, Stages
 from grader.commands.classes.messages import SHOWN, some, tell_mixed
-from grader.commands.classes.options import Folder, PolicyFile, Rosters, Stages
 from grader.commands.options import Json, RequireIsolation
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace

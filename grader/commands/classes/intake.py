@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from grader.atomic import write_new
+from grader.commands.classes.class_options import Accept, Folder, PolicyFile, Rosters, Stages, Submissions, named_stages
 from grader.commands.classes.messages import some, tell_ignored
-from grader.commands.classes.options import Accept, Folder, PolicyFile, Rosters, Stages, Submissions, named_stages
 from grader.commands.options import Json
 from grader.report.document import dumps
 from grader.report.terminal.screen import look, say, write

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.classes.messages import some
-from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError

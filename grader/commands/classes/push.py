@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder
 from grader.commands.classes.messages import some
-from grader.commands.classes.options import Folder
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 from grader.report.document import dumps

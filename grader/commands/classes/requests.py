@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile
 from grader.commands.classes.marks import override, user
-from grader.commands.classes.options import Folder, PolicyFile
 from grader.commands.classes.students import around
 from grader.commands.options import Json
 from grader.errors import UsageError

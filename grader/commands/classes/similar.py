@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Submissions
 from grader.commands.classes.messages import some, tell_ignored
-from grader.commands.classes.options import Submissions
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 from grader.progress.workspace import open_workspace

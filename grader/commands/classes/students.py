@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile, Student
 from grader.commands.classes.marks import expect_student, told_of
-from grader.commands.classes.options import Folder, PolicyFile, Student
 from grader.commands.options import Json, stage_names
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace

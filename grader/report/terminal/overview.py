@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from grader.outcome import Status
     from grader.progress.hints import Hint
     from grader.progress.last_check import RowCheck
+    from grader.progress.readme_steps import ReadmeStep, StepTime
     from grader.progress.standings import Standing
     from grader.progress.state import Progress
-    from grader.progress.steps import ReadmeStep, StepTime
 
     Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 

@@ -9,9 +9,9 @@ from typing import Any
 from grader.course.manifest import load_course
 from grader.progress.hints import Hint
 from grader.progress.last_check import RowCheck
+from grader.progress.readme_steps import ReadmeStep, StepTime
 from grader.progress.standings import Standing
 from grader.progress.state import Progress
-from grader.progress.steps import ReadmeStep, StepTime
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import hint_lines, home_lines, status_document, status_lines
 from tests.support.places import ROOT

@@ -23,9 +23,9 @@ from grader.progress.state import Work
 from grader.progress.workspace import open_workspace
 from grader.report.escape import commands
 from grader.submission import take
-from grader.web import report
+from grader.web import report_page as report
 from grader.web.certificate import NAME, SIGNED, UNSIGNED, document, held
-from grader.web.report import (
+from grader.web.report_page import (
     MOST_TEXT,
     OURS,
     Picture,

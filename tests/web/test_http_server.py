@@ -18,9 +18,9 @@ from grader.errors import UsageError
 from grader.progress.actions import Workspace
 from grader.progress.workspace import open_workspace
 from grader.watching.session import WatchSession
-from grader.web import server
-from grader.web import server as module
-from grader.web.server import PageServer, serve
+from grader.web import http_server as module
+from grader.web import http_server as server
+from grader.web.http_server import PageServer, serve
 from tests.support.command import Place
 from tests.support.patience import SLACK
 from tests.watching.fakes import Checks, Saves

@@ -10,7 +10,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Criterion, Stage
 from grader.errors import UsageError
-from grader.progress.steps import StepTime, asked, faults, part, readme, shown, steps_of, times_of, with_minutes
+from grader.progress.readme_steps import StepTime, asked, faults, part, readme, shown, steps_of, times_of, with_minutes
 from tests.support.places import ROOT
 
 STAGES = load_course(ROOT).stages

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import shell
-from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
-from grader.commands.classes.marks import write_table
-from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
-from grader.commands.classes.options import (
+from grader.commands.classes.class_options import (
     Accept,
     Cluster,
     Folder,
@@ -27,6 +24,9 @@ from grader.commands.classes.options import (
     kept_stages,
     named_stages,
 )
+from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
+from grader.commands.classes.marks import write_table
+from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
 from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation
 from grader.errors import SystematicFault, UsageError
 from grader.report.terminal.screen import counting, look, say, write

@@ -24,7 +24,7 @@ from grader.watching.board import Event
 from grader.watching.session import WatchSession, made
 from grader.web.app import HOST, AddressGuard, App, RefusedError, Response, Stream, body_length, refusal
 from grader.web.live import Hub, Listener, Live
-from grader.web.report import ReportPages
+from grader.web.report_page import ReportPages
 
 MOST_CONNECTIONS = 64
 ROOM_SECONDS = 1.0  # for a connection that asked for nothing to be ended, where another needs its place

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from grader.gradebook import pool as module
-from grader.gradebook.pool import Admission, ProcessPool, Used, WorkerDied, idle_seconds, tree_seconds
+from grader.gradebook import process_pool as module
+from grader.gradebook.process_pool import Admission, ProcessPool, Used, WorkerDied, idle_seconds, tree_seconds
 from tests.pace import forked
 from tests.support.places import ROOT
 
@@ -213,7 +213,7 @@ def test_the_time_of_a_tree_of_processes_is_summed(tmp_path: Path) -> None:
 CUT_SHORT = """
 import time
 
-from grader.gradebook.pool import Pool
+from grader.gradebook.process_pool import Pool
 
 if __name__ == "__main__":
     pool = Pool(4, 60.0, time.sleep, (0.0,))

@@ -17,7 +17,7 @@ from grader.course.mutants import Mutant
 from grader.outcome import Diagnosis
 from grader.report.document import dumps
 from grader.report.terminal.layout import Look
-from grader.report.terminal.proof import naming_document, naming_lines, proof_document, proof_lines, summary
+from grader.report.terminal.verification import naming_document, naming_lines, proof_document, proof_lines, summary
 
 SURVIVOR = Mutant("half", 24, "return total(x) / 2", "return 2 / total(x)", "…")
 SHORTFALL = Shortfall(
