@@ -213,10 +213,10 @@ def test_the_time_of_a_tree_of_processes_is_summed(tmp_path: Path) -> None:
 CUT_SHORT = """
 import time
 
-from grader.gradebook.process_pool import Pool
+from grader.gradebook.process_pool import ProcessPool
 
 if __name__ == "__main__":
-    pool = Pool(4, 60.0, time.sleep, (0.0,))
+    pool = ProcessPool(4, 60.0, time.sleep, (0.0,))
     calls = [pool.submit(time.sleep, 30.0) for _ in range(8)]
     while not all(call.running() for call in calls[:4]):
         time.sleep(0.01)
