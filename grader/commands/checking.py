@@ -93,12 +93,12 @@ def check(
     )
     several = _several(every, begun, stage, request, criterion)
     signing = classroom.signing(receipt, signing_key, only, several is not None)
-    telling, workspace = _telling(formats, as_json, feedback, verbose, signing), open_here(key_file)
+    output, workspace = _output_options(formats, as_json, feedback, verbose, signing), open_here(key_file)
     if several is not None:
-        raise typer.Exit(_grade_all(workspace, request, telling, several))
+        raise typer.Exit(_grade_all(workspace, request, output, several))
     target, criterion = actions.stage_and_row(workspace, stage, criterion)
-    telling = replace(telling, criterion=None if criterion is None else target.asked(criterion).id)
-    raise typer.Exit(_grade_one(workspace, target, request, telling))
+    output = replace(output, criterion=None if criterion is None else target.asked(criterion).id)
+    raise typer.Exit(_grade_one(workspace, target, request, output))
 
 
 def demo(
@@ -185,7 +185,7 @@ class OutputOptions:
     criterion is the only one to show on a screen.
     """
 
-    press: ReportWriter
+    writer: ReportWriter
     feedback: Feedback = "full"
     verbose: bool = False
     signing: Signing | None = None
@@ -194,60 +194,58 @@ class OutputOptions:
     @property
     def of_interest(self) -> bool:
         """Whether a document, a signature or a curious reader asks for what a result was made with."""
-        return bool(self.press.targets) or self.signing is not None or self.verbose
+        return bool(self.writer.targets) or self.signing is not None or self.verbose
 
 
-def _telling(
+def _output_options(
     formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None
 ) -> OutputOptions:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
     from grader.commands.publishing import ReportWriter
 
     level = next(level for level in FEEDBACK if level == feedback)
-    press = ReportWriter(parsed(formats, as_json), os.environ)
-    press.prepare()
-    return OutputOptions(press, level, verbose, signing)
+    writer = ReportWriter(parsed(formats, as_json), os.environ)
+    writer.prepare()
+    return OutputOptions(writer, level, verbose, signing)
 
 
-def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, telling: OutputOptions) -> int:
+def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, output: OutputOptions) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
-        _expect_hidden(stage, request, telling)
+        _expect_hidden(stage, request, output)
         again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
-        shows = not telling.press.takes_stdout
-        page = CheckScreen(again, telling.verbose, telling.criterion, foreign)
-        request = replace(request, row=telling.criterion, feedback=telling.feedback)
+        shows = not output.writer.takes_stdout
+        page = CheckScreen(again, output.verbose, output.criterion, foreign)
+        request = replace(request, row=output.criterion, feedback=output.feedback)
         with screen.ticking(stage.id) as tick:
-            ahead = page.ahead(tick, partial(_shown, stage, telling=telling)) if shows else None
+            ahead = page.ahead(tick, partial(_shown, stage, output=output)) if shows else None
             verdict = actions.check(workspace, stage, request, tick, ahead)
     except UsageError:
         raise
     except StageLocked as why:
         first = tuple(each.id for each in locked_by(workspace, stage, workspace.store.read()))
-        _publish(workspace, telling, (locked_verdict(stage, request, why),), first)
+        _publish(workspace, output, (locked_verdict(stage, request, why),), first)
         raise
     except Exception as error:
-        _publish(
-            workspace, telling, traced(workspace, request, telling.of_interest, (_ungraded(stage, request, error),))
-        )
+        _publish(workspace, output, traced(workspace, request, output.of_interest, (_ungraded(stage, request, error),)))
         raise
-    (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
+    (verdict,) = traced(workspace, request, output.of_interest, (_shown(stage, verdict, output),))
     if shows:
         page.show(verdict)
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
-    _publish(workspace, telling, (verdict,))
-    if telling.signing is not None and verdict.waits_for:
+    _publish(workspace, output, (verdict,))
+    if output.signing is not None and verdict.waits_for:
         screen.say("No receipt is written: what waits has no result yet.")
-    elif telling.signing is not None:
-        telling.signing.give(verdict, datetime.now(UTC))
+    elif output.signing is not None:
+        output.signing.give(verdict, datetime.now(UTC))
     if request.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
 def _grade_all(
-    workspace: Workspace, request: GradingRequest, telling: OutputOptions, which: actions.Which = "all"
+    workspace: Workspace, request: GradingRequest, output: OutputOptions, which: actions.Which = "all"
 ) -> int:
     """Grade stage after stage and tell all of it at the end; returns the exit code."""
     from grader.report.terminal.checklist import summary_lines
@@ -255,57 +253,57 @@ def _grade_all(
     found: list[Verdict] = []
     try:
         for stage in workspace.course.stages:
-            _expect_hidden(stage, request, telling)
+            _expect_hidden(stage, request, output)
         with screen.ticking("all stages") as tick:
             for verdict in actions.check_all(workspace, request, tick, which):
-                found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
+                found.append(_shown(workspace.course.find(verdict.stage), verdict, output))
     except Exception as error:
         done = {verdict.stage for verdict in found}
         at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
-        _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
+        _publish(workspace, output, (*found, _ungraded(at, request, error)), every=True)
         raise
-    verdicts = traced(workspace, request, telling.of_interest, tuple(found))
-    if verdicts and not telling.press.takes_stdout:
+    verdicts = traced(workspace, request, output.of_interest, tuple(found))
+    if verdicts and not output.writer.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look(), "Stages begun" if which == "begun" else "All stages"))
     _warn_of_record(verdicts)
     if which == "begun" and not verdicts:
         screen.say("No stage is begun yet, so nothing was graded.")
-        telling = replace(telling, press=telling.press.without("github"))  # it would tell that as an error
-    _publish(workspace, telling, verdicts, every=True)
+        output = replace(output, writer=output.writer.without("github"))  # it would tell that as an error
+    _publish(workspace, output, verdicts, every=True)
     if which == "begun" and not verdicts:
         return ALL_PASS
     return _exit_code(verdicts)
 
 
-def _expect_hidden(stage: Stage, request: GradingRequest, telling: OutputOptions) -> None:
+def _expect_hidden(stage: Stage, request: GradingRequest, output: OutputOptions) -> None:
     """Raise SealError where only public tests could be run, and the result is one that others go by."""
-    if telling.signing is not None:
+    if output.signing is not None:
         expect_key(stage, "a receipt")
-    if telling.press.gives_marks:
+    if output.writer.gives_marks:
         expect_key(stage, "a format that gives marks")
     if request.submission is not None:
         expect_key(stage, "what somebody handed in")
 
 
-def _shown(stage: Stage, verdict: Verdict, telling: OutputOptions) -> Verdict:
+def _shown(stage: Stage, verdict: Verdict, output: OutputOptions) -> Verdict:
     """Return the part of a verdict that stage and option both allow to be told; all that is told is made of it."""
     from grader.report import feedback
 
-    level = feedback.lower(stage.feedback, telling.feedback)
+    level = feedback.lower(stage.feedback, output.feedback)
     return feedback.shown(verdict, level, feedback.known_names(stage))
 
 
 def _publish(
     workspace: Workspace,
-    telling: OutputOptions,
+    output: OutputOptions,
     verdicts: tuple[Verdict, ...],
     first: tuple[str, ...] = (),
     every: bool = False,
 ) -> None:
-    if telling.press.targets:
+    if output.writer.targets:
         from grader.report.graded import CheckReport
 
-        telling.press.publish(CheckReport(verdicts, every, first), workspace.course.root, datetime.now(UTC))
+        output.writer.publish(CheckReport(verdicts, every, first), workspace.course.root, datetime.now(UTC))
 
 
 def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:

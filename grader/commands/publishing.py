@@ -60,34 +60,34 @@ class ReportWriter:
 
     def publish(self, report: CheckReport, root: Path, now: datetime) -> None:
         """Write every report; GraderFault, after all others are written, where one cannot be."""
-        scene = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
+        context = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
         failed: list[str] = []
         for target in self.targets:
             try:
-                self._put(target, report, scene)
+                self._put(target, report, context)
             except (OutputError, GraderFault) as error:
                 failed.append(error.message)
             except OSError as error:
                 failed.append(f"{SUMMARY} cannot be written: {error.strerror}")
             if target.name == "github":
-                self._annotate(report, scene, failed)
+                self._annotate(report, context, failed)
         if failed:
             raise GraderFault("; ".join(failed))
 
-    def _annotate(self, report: CheckReport, scene: ReportContext, failed: list[str]) -> None:
+    def _annotate(self, report: CheckReport, context: ReportContext, failed: list[str]) -> None:
         from grader.report import github
 
         try:
-            for line in github.annotation_lines(report, scene):
+            for line in github.annotation_lines(report, context):
                 screen.write(line, error=self.takes_stdout)
         except OutputError as error:
             failed.append(error.message)
 
-    def _put(self, target: Target, report: CheckReport, scene: ReportContext) -> None:
+    def _put(self, target: Target, report: CheckReport, context: ReportContext) -> None:
         if target == Target("github"):
-            append_summary(Path(self.environment[SUMMARY]), report, scene)
+            append_summary(Path(self.environment[SUMMARY]), report, context)
             return
-        content = CHECKS[target.name].render(report, scene)
+        content = CHECKS[target.name].render(report, context)
         if target.path is not None:
             put(target.path, content)
         elif isinstance(content, bytes):
@@ -114,12 +114,12 @@ def put(path: Path, content: str | bytes) -> None:
     write_atomically(path, content, GraderFault, follow=False)
 
 
-def append_summary(path: Path, report: CheckReport, scene: ReportContext) -> None:
+def append_summary(path: Path, report: CheckReport, context: ReportContext) -> None:
     """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
     from grader.report import github
 
     with path.open("ab") as file:
-        file.write(github.summary(report, scene, github.LIMIT - file.tell()).encode("utf-8"))
+        file.write(github.summary(report, context, github.LIMIT - file.tell()).encode("utf-8"))
 
 
 def expect_writable(path: Path) -> None:

@@ -76,7 +76,7 @@ class Formats(Mapping[str, Format]):
         return len(self.own) + len(self._others())
 
 
-def as_json(report: CheckReport, scene: ReportContext) -> str:
+def as_json(report: CheckReport, context: ReportContext) -> str:
     """Return the JSON document of a run: a verdict, or those of every stage."""
     from grader.report.document import dumps, summary_document, verdict_document
 

@@ -18,7 +18,7 @@ from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
 
 
-def gradescope(report: CheckReport, scene: ReportContext) -> str:
+def gradescope(report: CheckReport, context: ReportContext) -> str:
     """Return the document."""
     shared: dict[str, Any] = {
         "output_format": "text",

@@ -82,7 +82,7 @@ def _element(name: str, attributes: Mapping[str, object], inner: Iterable[str] =
     return f"<{name}{head}>{body}</{name}>" if body else f"<{name}{head}/>"
 
 
-def junit(report: CheckReport, scene: ReportContext) -> str:
+def junit(report: CheckReport, context: ReportContext) -> str:
     """Return the document of a run."""
     suites = [_stage(verdict) for verdict in report.verdicts]
     if (why := unmarked(report)) is not None:

@@ -20,7 +20,7 @@ from grader.verdict import CriterionResult, Verdict
 LONGEST = 500  # characters of a message
 
 
-def problems(report: CheckReport, scene: ReportContext) -> str:
+def problems(report: CheckReport, context: ReportContext) -> str:
     """Return the lines of a run."""
     lines: list[str] = []
     if (why := unmarked(report)) is not None:

@@ -14,8 +14,8 @@ from grader.errors import GraderError, UsageError
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import hint_title, hint_told
+from grader.watching.board_lines import KEYS, state_words
 from grader.watching.session import WatchSession
-from grader.watching.telling import KEYS, state_words
 
 # How editors take a line; those that are not listed get what vi, emacs, nano and most others understand.
 WITH_COLON = ("hx", "helix", "subl", "sublime_text", "zed", "lapce")

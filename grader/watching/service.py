@@ -1,8 +1,8 @@
 """The process that grades for `grader watch`: it keeps the tests of one stage loaded, and a worker started ahead.
 
-Run by `kept.py` with the course's folder as its only argument. It is a process of its own because judges are forks of
-it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check", ticket,
-stage, row]; answers go to stdout. SIGINT breaks a check off.
+Run by `grading_process.py` with the course's folder as its only argument. It is a process of its own because judges are
+forks of it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check",
+ticket, stage, criterion]; answers go to stdout. SIGINT breaks a check off.
 """
 
 from __future__ import annotations

@@ -25,8 +25,18 @@ from grader.progress import actions, hints, readme_steps
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
-from grader.watching.board import Board, Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.kept import Kept
+from grader.watching.board import (
+    Board,
+    CheckFailed,
+    EarlyCriterion,
+    EarlyVerdict,
+    Event,
+    Explored,
+    FileSaved,
+    FinalVerdict,
+    TestCounted,
+)
+from grader.watching.grading_process import GradingProcess
 from grader.watching.saves import Saves
 
 if TYPE_CHECKING:
@@ -130,7 +140,7 @@ class WatchSession:
     def __init__(
         self,
         workspace: Workspace,
-        checks: Kept,
+        checks: GradingProcess,
         saves: Saves,
         explore: Callable[[str], bool],
         changed: Callable[[], None] = lambda: None,
@@ -162,17 +172,17 @@ class WatchSession:
         """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""
         board = self.board
         match event:
-            case Saved(path):
+            case FileSaved(path):
                 self._saved(path)
-            case Counted(ticket, row, _) if ticket == self.ticket:
+            case TestCounted(ticket, row, _) if ticket == self.ticket:
                 self._becomes(tests=board.tests + 1, at=row)
-            case Glimpsed(ticket, row) if ticket == self.ticket:
+            case EarlyCriterion(ticket, row) if ticket == self.ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)
-            case Decided(ticket, verdict) if ticket == self.ticket:
+            case EarlyVerdict(ticket, verdict) if ticket == self.ticket:
                 self._becomes(verdict=verdict, trouble=None, searches=True)
-            case Judged(ticket, verdict) if ticket == self.ticket:
+            case FinalVerdict(ticket, verdict) if ticket == self.ticket:
                 self._judged(verdict)
-            case Failed(ticket, message, hint) if ticket == self.ticket:
+            case CheckFailed(ticket, message, hint) if ticket == self.ticket:
                 trouble = message, hint
                 self._becomes(since=None, verdict=None, trouble=trouble, standings=self._standings(), searches=False)
             case Explored(stage, text, why, pictures) if stage == board.stage.id:
@@ -294,4 +304,4 @@ def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bo
     """
     course = workspace.course
     explore = exploring(course, post, width, colour, pictures=draws)
-    return WatchSession(workspace, Kept(course.root, post), Saves(post), explore, draws=draws)
+    return WatchSession(workspace, GradingProcess(course.root, post), Saves(post), explore, draws=draws)

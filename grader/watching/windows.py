@@ -20,7 +20,7 @@ from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look, in_ascii
 from grader.report.terminal.overview import hint_title, hint_told
 from grader.report.terminal.pager import Page
-from grader.watching import telling
+from grader.watching import board_lines
 from grader.watching.session import WatchSession
 
 Value = TypeVar("Value")
@@ -210,12 +210,12 @@ def lesson_window(session: WatchSession, row: str | None, look: Look, columns: i
     """Return the step that a row belongs to; s asks for all of the README. It is all of it where no step is meant."""
     text = session.lesson(row)
     more = ("s", "all of the page") if text != session.readme() else ("", "")
-    return _page(telling.title(session.board), text, look, columns, more)
+    return _page(board_lines.title(session.board), text, look, columns, more)
 
 
 def readme_window(session: WatchSession, look: Look, columns: int) -> TextWindow:
     """Return all of the README."""
-    return _page(telling.title(session.board), session.readme(), look, columns)
+    return _page(board_lines.title(session.board), session.readme(), look, columns)
 
 
 def _page(title: str, text: str, look: Look, columns: int, more: tuple[str, str] = ("", "")) -> TextWindow:

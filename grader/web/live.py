@@ -25,10 +25,10 @@ from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_li
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure
-from grader.watching.board import Board, Event, Explored, Judged
+from grader.watching.board import Board, Event, Explored, FinalVerdict
+from grader.watching.board_lines import reached
 from grader.watching.keys import error_text
 from grader.watching.session import WatchSession
-from grader.watching.telling import reached
 from grader.web.markdown import step_names
 from grader.web.report_page import ReportPages
 
@@ -352,7 +352,7 @@ class Live:
 
     def _do(self, item: Event | Wish) -> None:
         if not isinstance(item, tuple):
-            self._verdicts += isinstance(item, Judged)
+            self._verdicts += isinstance(item, FinalVerdict)
             self._explored += isinstance(item, Explored)
             self.session.take(item)
             return

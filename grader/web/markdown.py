@@ -22,7 +22,6 @@ from grader.report.terminal.layout import printable
 from grader.web.formulas import formula
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
@@ -41,31 +40,11 @@ def markdown_it() -> type[MarkdownIt]:
         try:
             from markdown_it import MarkdownIt
         except ImportError as error:
-            raise _lacking("markdown-it-py") from error
+            what = "pages need the package markdown-it-py, which is not installed"
+            raise UsageError(what, installs("web", "markdown-it-py")) from error
         if not _read:
             _read.append(str(MarkdownIt().render(_LINKS)))
     return MarkdownIt
-
-
-def environment(folder: object, finalize: Any) -> Environment:
-    """Return what fills the templates of a folder, and escapes all that is put into them; UsageError without it."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as error:
-        raise _lacking("jinja2") from error
-    return Environment(
-        loader=FileSystemLoader(str(folder)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _lacking(package: str) -> UsageError:
-    what = f"pages need the package {package}, which is not installed"
-    return UsageError(what, installs("web", "jinja2", "markdown-it-py"))
 
 
 PICTURES = (".svg", ".png")

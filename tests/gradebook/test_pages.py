@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,6 @@ from grader.errors import GraderError, UsageError
 from grader.gradebook.figures import Figures, Sheet, sheets
 from grader.gradebook.pages import (
     MOST_FAILURES,
-    MOST_TEXT,
     ClassPages,
     expect_free,
     numbered,
@@ -31,6 +28,7 @@ from grader.gradebook.pages import (
 from grader.gradebook.records import Member, Mixture
 from grader.gradebook.store import Gradebook
 from grader.report.feedback import HELD_BACK
+from grader.report.templates import MOST_TEXT
 from tests.gradebook.made import NOW, TEXT, failure, keep, sheet, verdict
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.command import Place
@@ -161,20 +159,6 @@ def test_a_message_without_end_is_cut(course: Course) -> None:
     bad = verdict(double=False)
     bad["criteria"][0]["failures"] = [failure(message="x" * 10**6)]
     assert len(ClassPages(course, "full", NOW).student(sheet(bad))) < 3 * MOST_TEXT
-
-
-def test_without_jinja_it_says_what_to_install(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = builtins.__import__
-
-    def without(name: str, *given: Any, **named: Any) -> Any:
-        if name == "jinja2":
-            raise ImportError(name)
-        return plain(name, *given, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError) as caught:
-        ClassPages(course, "full", NOW)
-    assert "--extra class" in str(caught.value.hint)
 
 
 def test_everything_is_told_in_full_but_no_folder_of_the_machine() -> None:

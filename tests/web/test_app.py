@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.watching.board import Judged
+from grader.watching.board import FinalVerdict
 from grader.web.app import (
     KINDS,
     MOST_BODY,
@@ -314,7 +314,7 @@ def test_a_check_and_a_picture_are_asked_for(served: Served) -> None:
 
 def test_a_hint_is_given_for_a_row_one_step_further_each_time(served: Served) -> None:
     assert "still running" in post(served, "hint", {"stage": "s01"})[1]["said"]
-    served.post(Judged(1, verdict(served.workspace.course.stages[0], "failed", "not_started")))
+    served.post(FinalVerdict(1, verdict(served.workspace.course.stages[0], "failed", "not_started")))
     said = [post(served, "hint", {"stage": "s01", "row": "quadruple"})[1]["said"] for _ in range(2)]
     assert said == ["Hint 1 of 3: quadruple: a nudge", "Hint 2 of 3: quadruple: the idea"]
 

@@ -14,14 +14,14 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.web import markdown
-from grader.web.markdown import Headings, PageLocation, environment, html_of, markdown_it, pictures, read_page
+from grader.web.markdown import Headings, PageLocation, html_of, markdown_it, pictures, read_page
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.places import ROOT
 
 
 @pytest.mark.parametrize(
     ("module", "package", "use"),
-    [("jinja2", "jinja2", lambda: environment(".", str)), ("markdown_it", "markdown-it-py", markdown_it)],
+    [("markdown_it", "markdown-it-py", markdown_it)],
 )
 def test_without_a_package_the_extra_is_named(
     module: str, package: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
@@ -37,14 +37,6 @@ def test_without_a_package_the_extra_is_named(
     with pytest.raises(UsageError, match=f"pages need the package {package}") as caught:
         use()
     assert "uv sync --extra web" in str(caught.value.hint)
-
-
-def test_what_is_put_into_a_template_is_escaped_and_what_is_missing_is_an_error(tmp_path: Any) -> None:
-    (tmp_path / "a.html").write_text("<p>{{ text }}</p>", encoding="utf-8")
-    made = environment(tmp_path, lambda value: value)
-    assert made.get_template("a.html").render(text="<b>") == "<p>&lt;b&gt;</p>"
-    with pytest.raises(Exception, match="'text' is undefined"):
-        made.get_template("a.html").render()
 
 
 PAGES = {"stages/README.md": "/k/conventions", "stages/s02_b/README.md": "/k/stages/s02"}

@@ -175,7 +175,7 @@ def spoken(
     verdict = board.verdict
     lines: list[Text] = []
     if verdict is not None and verdict.problem is None and _passing(verdict) != _passing(decided):
-        said = f"{title(board)}: {_passing(verdict)} of {count(len(verdict.criteria), 'row')} pass."
+        said = f"{title(board)}: {_passing(verdict)} of {count(len(verdict.criteria), 'criterion')} pass."
         lines += paragraph(said, look, indent=0)
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
