@@ -51,7 +51,7 @@ from grader.submission.source import check_source
 TEXT_LIMIT = 1500
 
 
-class Walk:
+class StepRunner:
     """Goes through the steps and keeps what is known, and which functions turned out not to be written yet."""
 
     def __init__(self, stage: Stage, process: LearnerProcess, known: dict[str, Any], is_lesson: bool) -> None:
@@ -243,7 +243,7 @@ def walked(
         return
     process.on_request = telling.shared.call
     start = frozenset(known)
-    walk = Walk(stage, process, known, is_lesson)
+    walk = StepRunner(stage, process, known, is_lesson)
     steps: list[StepResult] = []
     try:
         for place, step in enumerate(plan.steps):

@@ -29,7 +29,7 @@ class MarkedLine:
 
 
 @dataclass(frozen=True)
-class Earned:
+class CriterionPoints:
     """A criterion with its points before lateness; reason is what the person said who gave them, calls what failed."""
 
     id: str
@@ -48,7 +48,7 @@ class StageDossier:
 
     entry: Entry
     title: str
-    criteria: tuple[Earned, ...]
+    criteria: tuple[CriterionPoints, ...]
     code: tuple[MarkedLine, ...]
     history: tuple[Change, ...]
     attempt: Attempt | None
@@ -87,13 +87,15 @@ def _counting(book: Gradebook, student: str) -> Iterable[tuple[Attempt, int]]:
     return [(each, each.result) for each in book.attempts(student) if each.result is not None]
 
 
-def _earned(row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]) -> Earned:
+def _earned(
+    row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]
+) -> CriterionPoints:
     points, out_of = earned.get(row["id"], (0.0, 0.0))
     failures = row.get("failures") or ()
     calls = [f"{each.get('call') or each.get('test') or ''}: {_first(each.get('message'))}" for each in failures]
     causes = dict.fromkeys(_cause(each["cause"]) for each in failures if each.get("cause"))
     about = str(row.get("text") or row["id"])
-    return Earned(
+    return CriterionPoints(
         row["id"], about, row["status"], points, out_of, reasons.get(row["id"], ""), tuple(calls), tuple(causes)
     )
 

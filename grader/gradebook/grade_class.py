@@ -31,14 +31,14 @@ from grader.gradebook.class_run import (
     stoppable,
 )
 from grader.gradebook.cluster import Cluster, Order, packed
-from grader.gradebook.intake import Alarm, Intake, Loading, Taken, expected, survey, taken
+from grader.gradebook.intake import Alarm, Intake, Loading, ReadAttempt, expected, survey, taken
 from grader.gradebook.job import MOST_PATIENCE, Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
 from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.process_pool import ProcessPool, WorkerDied
 from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Versions, Waiting
 from grader.gradebook.store import Gradebook
-from grader.gradebook.submissions import Arrival, Listing, listing
+from grader.gradebook.submissions import Listing, StudentSubmission, listing
 from grader.report.escape import one_line
 from grader.report.stored import decided
 from grader.submission import Snapshot
@@ -144,7 +144,7 @@ def grade(
     return RunOutcome(tuple(tallies), outdated, strangers, listed.ignored, context.policy, tuple(systematic))
 
 
-def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[Arrival]) -> tuple[Arrival, ...]:
+def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[StudentSubmission]) -> tuple[StudentSubmission, ...]:
     """Return what arrived, without those of whom nothing came now, and something came before."""
     before = {each.student for each in book.attempts() if each.stage == stage.id}
     return tuple(each for each in arrivals if each.things or each.student not in before)
@@ -196,7 +196,11 @@ class Coordinator:
         return self._versions[stage.id]
 
     def grade(
-        self, stage: Stage, attempts: Iterable[Taken], total: int, seen: Callable[[Result], None] = lambda result: None
+        self,
+        stage: Stage,
+        attempts: Iterable[ReadAttempt],
+        total: int,
+        seen: Callable[[Result], None] = lambda result: None,
     ) -> Tally:
         """Grade what has no result yet, and record each result as it comes; seen gets each once it is recorded."""
         tally = Tally(stage.id, total)
@@ -207,7 +211,7 @@ class Coordinator:
         explain_with_class(self, stage)
         return tally
 
-    def to_resume(self, stage: Stage, attempts: Iterable[Taken], tally: Tally) -> Iterator[GradingJob]:
+    def to_resume(self, stage: Stage, attempts: Iterable[ReadAttempt], tally: Tally) -> Iterator[GradingJob]:
         """Yield what is to be graded where the last run ended: attempts without a result.
 
         What is known, and what cannot be graded, is noted at once.
@@ -286,7 +290,7 @@ class Coordinator:
         outcome: Outcome = "fault" if done.is_fault else "graded"
         return self._result(stage, job.key, outcome, done.verdict, seconds, done.worker), done.fault
 
-    def ungraded(self, stage: Stage, taken: Taken) -> Result:
+    def ungraded(self, stage: Stage, taken: ReadAttempt) -> Result:
         """Return the result of what cannot be graded."""
         assert taken.error is not None
         key = self._key(stage, taken.attempt, taken.attempt.digest)

@@ -26,7 +26,7 @@ from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError
 from grader.gradebook.dossier import MOST_SAID, marked
-from grader.gradebook.figures import MANY, Document, Figures, Sheet
+from grader.gradebook.figures import MANY, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
 from grader.gradebook.store import FILE
@@ -96,7 +96,7 @@ class ClassPages:
             **self._common,
         )
 
-    def student(self, sheet: Sheet) -> str:
+    def student(self, sheet: StudentRecord) -> str:
         """Return the text of one student's page; nobody else is named in it."""
         return self._templates.get_template("student.html").render(
             student=sheet.student,
@@ -231,7 +231,7 @@ def _said(rows: Iterable[ShownCriterion]) -> Iterator[tuple[int, str]]:
                 yield each.line, cut(each.mistake or each.message.partition("\n")[0], MOST_SAID)
 
 
-def write_report(pages: ClassPages, sheets: Iterable[Sheet], place: Path) -> int:
+def write_report(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> int:
     """Write a file where place ends in .html, else a folder; return how many students are in it.
 
     Raises UsageError where something else is in the way, which is left as it is.
@@ -240,7 +240,7 @@ def write_report(pages: ClassPages, sheets: Iterable[Sheet], place: Path) -> int
         return _write(pages, sheets, fresh, is_folder(place))
 
 
-def write_feedback(pages: ClassPages, sheets: Iterable[Sheet], place: Path) -> tuple[int, tuple[str, ...]]:
+def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> tuple[int, tuple[str, ...]]:
     """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
 
     Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
@@ -301,7 +301,7 @@ def page_name(student: str) -> str:
     return f"{slug}-{digest}.html"
 
 
-def _write(pages: ClassPages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
+def _write(pages: ClassPages, sheets: Iterable[StudentRecord], fresh: Path, folder: bool) -> int:
     figures = Figures()
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook
@@ -333,14 +333,14 @@ def numbered(students: Iterable[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(ranked, 1)}
 
 
-def nameless(sheet: Sheet, number: int) -> Sheet:
+def nameless(sheet: StudentRecord, number: int) -> StudentRecord:
     """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
     name = f"student {number}"
     mine = tuple(
         replace(each, student=name, identity="", label="", member=None, verdict=_without_names(each, name))
         for each in sheet.entries
     )
-    return Sheet(name, mine, sheet.tries)
+    return StudentRecord(name, mine, sheet.tries)
 
 
 def _without_names(entry: Entry, name: str) -> Document | None:

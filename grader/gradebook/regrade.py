@@ -13,7 +13,7 @@ from grader.course.table import did_you_mean
 from grader.errors import StageWaits, SubmissionError, UsageError
 from grader.gradebook.class_run import OnProgress, RunContext, RunOptions, Tally, opened
 from grader.gradebook.grade_class import Coordinator, coordinating, explain
-from grader.gradebook.intake import Taken
+from grader.gradebook.intake import ReadAttempt
 from grader.gradebook.job import GradingJob
 from grader.gradebook.marks import MarkChange, differences, update_marks
 from grader.gradebook.records import Attempt
@@ -121,12 +121,12 @@ def _to_grade(
             tally.kept += 1
 
 
-def _taken(book: Gradebook, attempt: Attempt, stage: Stage) -> Taken:
+def _taken(book: Gradebook, attempt: Attempt, stage: Stage) -> ReadAttempt:
     assert attempt.result is not None
     text = book.source(attempt.digest)
     if text is not None:
-        return Taken(attempt, Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label))
+        return ReadAttempt(attempt, Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label))
     before = book.result(attempt.result)
     problem = before.verdict.get("problem") or {}
     error = SubmissionError(str(problem.get("message", "nothing was handed in")), problem.get("hint"))
-    return Taken(attempt, None, before.outcome, error)
+    return ReadAttempt(attempt, None, before.outcome, error)

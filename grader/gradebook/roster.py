@@ -312,26 +312,26 @@ def _text(path: Path, example: str) -> str:
 
 
 @dataclass
-class Submission:
+class SubmissionMetadata:
     """Who submitted one folder, and when."""
 
     members: list[Member] = field(default_factory=list)
     created: datetime | None = None
 
 
-def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, Submission]:
+def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, SubmissionMetadata]:
     """Return the submissions by the name of their folder; UsageError for a file of another form.
 
     The file is what Ruby writes; of that form the keys `:submitters:` and `:created_at:` of each submission are read
     line by line. All else in it, as the results of an autograder, is passed over.
     """
-    found: dict[str, Submission] = {}
+    found: dict[str, SubmissionMetadata] = {}
     people: dict[str, list[dict[str, str]]] = {}
     name = within = ""
     for line in _metadata_lines(path):
         if match := _SUBMISSION.fullmatch(line):
             name, within = match[1], ""
-            found[name], people[name] = Submission(), []
+            found[name], people[name] = SubmissionMetadata(), []
         elif (entry := _ENTRY.fullmatch(line)) is None or not name:
             continue
         elif len(entry["indent"]) == 2 and not entry["item"]:

@@ -12,7 +12,7 @@ from grader.progress.state import CriteriaCount, Progress, State, current, state
 from grader.progress.workspace import Workspace
 
 if TYPE_CHECKING:
-    from grader.progress.last_check import RowCheck
+    from grader.progress.last_check import CriterionCheck
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Standing:
     waits_for: tuple[str, ...]
     reached: CriteriaCount | None = None
     seen: tuple[str, ...] = ()
-    rows: tuple[RowCheck, ...] = ()
+    rows: tuple[CriterionCheck, ...] = ()
 
 
 def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
@@ -46,7 +46,7 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     return tuple(found)
 
 
-def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, ...]:
+def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[CriterionCheck, ...]:
     """Return what the last check found of a stage whose text has not passed; nothing where there was none."""
     if state in ("locked", "skipped", "passed"):
         return ()
@@ -54,7 +54,7 @@ def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, .
     return () if found is None else found.rows
 
 
-def _reached(rows: tuple[RowCheck, ...], stage: Stage, state: State, progress: Progress) -> CriteriaCount | None:
+def _reached(rows: tuple[CriterionCheck, ...], stage: Stage, state: State, progress: Progress) -> CriteriaCount | None:
     if state == "passed":
         kept = progress.passed[stage.id]
         known = kept.criteria is not None and kept.robust is not None

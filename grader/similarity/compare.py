@@ -21,9 +21,9 @@ from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.errors import UsageError
-from grader.gradebook.intake import Taken, taken
+from grader.gradebook.intake import ReadAttempt, taken
 from grader.gradebook.store import FILE, Gradebook
-from grader.gradebook.submissions import Arrival, listing
+from grader.gradebook.submissions import StudentSubmission, listing
 from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
 
 MOST_SUBMISSIONS = 2000
@@ -277,7 +277,7 @@ def _lines(text: Text, start: int, length: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedModule:
     """Whose module it is, and its bytes; why says what is in the way where there are none."""
 
     student: str
@@ -285,7 +285,7 @@ class HandedIn:
     why: str = ""
 
 
-def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[HandedIn, ...]:
+def handed_in(arrivals: Sequence[StudentSubmission], stage: Stage, root: Path) -> tuple[SubmittedModule, ...]:
     """Return what each student handed in last for a stage, in the order of their names; UsageError for too many.
 
     A module that cannot be taken is told as why, and costs the others nothing.
@@ -295,7 +295,7 @@ def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[Ha
     return tuple(_last(arrival.student, list(taken(arrival, stage, root, True))) for arrival in arrivals)
 
 
-def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[HandedIn, ...]:
+def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[SubmittedModule, ...]:
     """Return what was handed in elsewhere, as in an earlier year: a gradebook's folder, or one of submissions.
 
     Names begin with the folder's.
@@ -304,7 +304,7 @@ def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[Hand
         with Gradebook.open(folder) as book:
             last = {each.student: each.digest for each in book.attempts() if each.stage == stage.id}
             found = [(name, book.source(digest)) for name, digest in last.items()]
-        return tuple(HandedIn(f"{folder.name}/{name}", text) for name, text in found if text is not None)
+        return tuple(SubmittedModule(f"{folder.name}/{name}", text) for name, text in found if text is not None)
     read = handed_in(listing(folder, zone).arrivals, stage, root)
     return tuple(replace(each, student=f"{folder.name}/{each.student}") for each in read)
 
@@ -316,12 +316,12 @@ def examples(stage: Stage) -> list[str]:
     return []
 
 
-def _last(student: str, attempts: list[Taken]) -> HandedIn:
+def _last(student: str, attempts: list[ReadAttempt]) -> SubmittedModule:
     """Return the last attempt that can be read, since nobody is compared with themselves."""
     read = [each for each in attempts if each.snapshot is not None]
     if not read:
         error = attempts[-1].error
-        return HandedIn(student, why=error.message if error is not None else "nothing was handed in")
+        return SubmittedModule(student, why=error.message if error is not None else "nothing was handed in")
     last = max(read, key=lambda each: each.attempt.submitted or datetime.min.replace(tzinfo=UTC))
     assert last.snapshot is not None
-    return HandedIn(student, last.snapshot.source)
+    return SubmittedModule(student, last.snapshot.source)

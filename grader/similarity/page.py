@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from grader.report.document import dumps
 from grader.report.templates import environment
 from grader.report.terminal.layout import printable
-from grader.similarity.compare import Comparison, HandedIn, Passage, SimilarPair, Text, passages
+from grader.similarity.compare import Comparison, Passage, SimilarPair, SubmittedModule, Text, passages
 
 if TYPE_CHECKING:
     pass
@@ -67,7 +67,7 @@ class Shown:
         return int(100 * self.pair.of_left), int(100 * self.pair.of_right)
 
 
-def page(comparison: Comparison, lacking: Sequence[HandedIn], title: str, least: float) -> str:
+def page(comparison: Comparison, lacking: Sequence[SubmittedModule], title: str, least: float) -> str:
     """Return the file's text; lacking holds what could not be compared. Raises UsageError without Jinja2."""
     notes = [(shown(each.name), note) for each in comparison.texts for note in each.notes]
     return (
@@ -100,7 +100,7 @@ def shown(text: str, most: int = 200) -> str:
     return plain if len(text) <= most else f"{plain}…"
 
 
-def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float) -> str:
+def as_json(comparison: Comparison, lacking: Sequence[SubmittedModule], stage: str, least: float) -> str:
     """Return the document; lacking holds submissions that were not compared."""
     return dumps(
         {

@@ -30,7 +30,7 @@ from grader.report.templates import environment
 from grader.report.terminal.layout import MARKS
 from grader.submission import take
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
-from grader.web.road import Road, RoadCriterion, Stop, words_of
+from grader.web.road import Road, RoadCriterion, RoadStage, words_of
 
 MOST_BYTES = 3 << 20  # of one picture
 
@@ -118,7 +118,7 @@ def report_document(
     }
 
 
-def _stage(stop: Stop) -> Document:
+def _stage(stop: RoadStage) -> Document:
     work = stop.work
     return {
         "id": stop.stage.id,

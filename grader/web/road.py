@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from grader.course.stage import Stage
 from grader.progress.actions import Workspace, is_stub, last_checked
-from grader.progress.last_check import RowCheck
+from grader.progress.last_check import CriterionCheck
 from grader.progress.standings import Standing, standings
 from grader.progress.state import Progress, State, Work
 from grader.report.terminal.overview import STATES
@@ -44,7 +44,7 @@ class RoadCriterion:
 
 
 @dataclass(frozen=True)
-class Stop:
+class RoadStage:
     """One stage of the road; note says why nothing is known of its rows, where that is so.
 
     robust is how many of its rows are robust; None where that is unknown. seen holds the rows whose function of the
@@ -81,7 +81,7 @@ class Road:
 
     title: str
     made: datetime
-    stops: tuple[Stop, ...]
+    stops: tuple[RoadStage, ...]
 
     @property
     def passed(self) -> int:
@@ -94,7 +94,7 @@ class Road:
         return stages_words([stop.state for stop in self.stops])
 
     @property
-    def current(self) -> Stop | None:
+    def current(self) -> RoadStage | None:
         """The stage to work on."""
         return next((stop for stop in self.stops if stop.is_current), None)
 
@@ -136,7 +136,7 @@ def words_of(standing: Standing) -> str:
     return STATES.get(standing.state) or f"locked, waits for {', '.join(standing.waits_for)}"
 
 
-def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
+def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> RoadStage:
     stage = standing.stage
     begun = not is_stub(stage)
     rows, note = _rows(workspace, standing, begun)
@@ -147,7 +147,7 @@ def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
     if robust is None and standing.state == "passed":
         robust = progress.passed[stage.id].robust
     known = (when, work, hints, rows, note, robust, standing.seen)
-    return Stop(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
+    return RoadStage(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
 
 
 def _robust(rows: Sequence[RoadCriterion]) -> int | None:
@@ -184,7 +184,7 @@ def _alike(stage: Stage, status: str) -> tuple[RoadCriterion, ...]:
     )
 
 
-def _row(stage: Stage, row: RowCheck) -> RoadCriterion:
+def _row(stage: Stage, row: CriterionCheck) -> RoadCriterion:
     criterion = stage.criterion(row.id)
     told = kind_of_row(row), status_words(row), row.mistake
     tests = row.tests_passed, row.tests_total

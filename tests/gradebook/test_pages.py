@@ -14,7 +14,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Feedback
 from grader.errors import GraderError, UsageError
-from grader.gradebook.figures import Figures, Sheet, sheets
+from grader.gradebook.figures import Figures, StudentRecord, sheets
 from grader.gradebook.pages import (
     MOST_FAILURES,
     ClassPages,
@@ -256,7 +256,7 @@ def test_an_earlier_report_is_replaced_as_a_whole(pages: ClassPages, tmp_path: P
 
 
 def test_a_failure_on_the_way_leaves_the_earlier_report(pages: ClassPages, tmp_path: Path) -> None:
-    def failing(error: Exception) -> Iterator[Sheet]:
+    def failing(error: Exception) -> Iterator[StudentRecord]:
         yield CLASS[0]
         raise error
 
@@ -343,7 +343,7 @@ def test_an_anonymous_report_names_nobody_and_has_no_code(course: Course, tmp_pa
 def test_moodle_gets_a_page_for_each_participant_under_the_names_that_its_importer_reads(
     course: Course, tmp_path: Path
 ) -> None:
-    def known(name: str, number: str, called: str) -> Sheet:
+    def known(name: str, number: str, called: str) -> StudentRecord:
         found = sheet(verdict(double=False), student=name)
         mine = replace(found.entries[0], member=Member(name, called, moodle_id=number))
         return replace(found, entries=(mine,))

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader.similarity.compare import HandedIn, compared, text
+from grader.similarity.compare import SubmittedModule, compared, text
 from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, shown, side
 from tests.similarity.test_compare import program
 
@@ -45,7 +45,7 @@ class Reader(HTMLParser):
 def document() -> str:
     source = f"a = '{EVIL}'\n" + program(0, 200)
     both = [text(EVIL, source.encode()), text("bob", source.encode()), text("eve", b"x = (")]
-    lacking = [HandedIn(EVIL, why=f"{EVIL} is a link")]
+    lacking = [SubmittedModule(EVIL, why=f"{EVIL} is a link")]
     return page(compared(both), lacking, "s15 · <Attention>", 0.3)
 
 

@@ -19,7 +19,7 @@ from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.similarity.compare import Comparison, HandedIn, SimilarPair, Text
+    from grader.similarity.compare import Comparison, SimilarPair, SubmittedModule, Text
 
 NOTED = 10
 MANY = 100  # take a while
@@ -95,7 +95,7 @@ def _expect_package() -> None:
         )
 
 
-def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: Stage, least: int) -> None:
+def _write(out: Path, comparison: Comparison, lacking: list[SubmittedModule], stage: Stage, least: int) -> None:
     from grader.commands.publishing import put
     from grader.similarity.page import page
 
@@ -103,7 +103,7 @@ def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: St
     say(f"{out} shows the submissions side by side.")
 
 
-def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:
+def _note(texts: Sequence[Text], lacking: list[SubmittedModule], out: Path | None) -> None:
     """Say what was not compared, or not as usual."""
     from grader.similarity.page import shown
 
@@ -116,7 +116,7 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
 
 
 def _compared(
-    stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int, old: list[HandedIn]
+    stage: Stage, found: list[SubmittedModule], folder: Path, least: int, most: int, old: list[SubmittedModule]
 ) -> Comparison:
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, examples, given, text
@@ -148,7 +148,7 @@ def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
     return [text(name, source.encode(), stub) for name, source in sources.items()]
 
 
-def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: int, as_json: bool) -> None:
+def _list(comparison: Comparison, lacking: list[SubmittedModule], stage: str, least: int, as_json: bool) -> None:
     """Print the document, or a line for each copy of an own solution and for each pair."""
     from grader.similarity.page import shown
 

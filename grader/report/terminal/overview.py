@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grader.doctor.health import Finding
     from grader.outcome import Status
     from grader.progress.hints import Hint
-    from grader.progress.last_check import RowCheck
+    from grader.progress.last_check import CriterionCheck
     from grader.progress.readme_steps import ReadmeStep, StepTime
     from grader.progress.standings import Standing
     from grader.progress.state import Progress
@@ -129,7 +129,7 @@ def status_lines(
     return lines + _ahead(course, standings, times, step, look)
 
 
-def _criteria(stage: Stage, rows: Sequence[RowCheck], look: Look) -> list[Text]:
+def _criteria(stage: Stage, rows: Sequence[CriterionCheck], look: Look) -> list[Text]:
     """Return the rows of a stage below its line: those that do not pass each on one, the others counted."""
     from rich.text import Text
 
@@ -276,7 +276,7 @@ def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     return told + (side_by_side([last.replace("`", "")], look) if hint.can_be_seen else paragraph(last, look, "dim"))
 
 
-def about_row(row: RowCheck | None) -> str:
+def about_row(row: CriterionCheck | None) -> str:
     """Return in a sentence what a check found wrong in a row; nothing where none was made, or nothing was begun."""
     if row is None or row.status in ("not_started", "grader_fault"):
         return ""

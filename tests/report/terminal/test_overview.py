@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.course.manifest import load_course
 from grader.progress.hints import Hint
-from grader.progress.last_check import RowCheck
+from grader.progress.last_check import CriterionCheck
 from grader.progress.readme_steps import ReadmeStep, StepTime
 from grader.progress.standings import Standing
 from grader.progress.state import Progress
@@ -115,8 +115,8 @@ def test_the_criteria_of_the_stage_that_is_worked_on_stand_below_it_as_check_sho
     stage = COURSE.find("s01")
     first, second, third, *rest = (row.id for row in stage.criteria)
     found = (
-        RowCheck(first, "passed", 5, 5), RowCheck(second, "passed", 3, 4, lacking={"refusals": (0, 1)}),
-        RowCheck(third, "failed", 2, 4), *(RowCheck(each, "not_started") for each in rest),
+        CriterionCheck(first, "passed", 5, 5), CriterionCheck(second, "passed", 3, 4, lacking={"refusals": (0, 1)}),
+        CriterionCheck(third, "failed", 2, 4), *(CriterionCheck(each, "not_started") for each in rest),
     )  # fmt: skip
     first_, *others = standings("open", "locked")
     here = (replace(first_, rows=found), *others)
