@@ -19,7 +19,7 @@ class FileSaved:
 
 
 @dataclass(frozen=True)
-class TestCounted:
+class CountedTest:
     """One test of a check has ended; ticket is the number of the check."""
 
     ticket: int
@@ -83,7 +83,7 @@ class LineTyped:
     text: str
 
 
-Event = FileSaved | TestCounted | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed | Explored | LineTyped
+Event = FileSaved | CountedTest | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed | Explored | LineTyped
 
 
 _LATER = {"not_started": 1, "blocked": 2}  # what is wrong comes before what was not begun

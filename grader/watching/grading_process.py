@@ -17,15 +17,15 @@ from grader import children, criterion, outcome, verdict
 from grader.course import provenance
 from grader.judging.task import records, unpacked
 from grader.submission import parsing, snapshot
-from grader.watching.board import CheckFailed, EarlyCriterion, EarlyVerdict, Event, FinalVerdict, TestCounted
+from grader.watching.board import CheckFailed, CountedTest, EarlyCriterion, EarlyVerdict, Event, FinalVerdict
 
 RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, parsing, snapshot)))
 END_SECONDS = 2.0
 CAN_INTERRUPT = os.name == "posix"
 SERVICE = "grader.watching.service"
-Answer = TestCounted | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed
+Answer = CountedTest | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed
 _ANSWERS: dict[str, type[Answer]] = {
-    "tested": TestCounted, "glimpsed": EarlyCriterion, "decided": EarlyVerdict, "judged": FinalVerdict,
+    "tested": CountedTest, "glimpsed": EarlyCriterion, "decided": EarlyVerdict, "judged": FinalVerdict,
     "failed": CheckFailed,
 }  # fmt: skip
 ENDED = "Save again to start it anew; `grader check` shows more."

@@ -28,13 +28,13 @@ from grader.verdict import Verdict
 from grader.watching.board import (
     Board,
     CheckFailed,
+    CountedTest,
     EarlyCriterion,
     EarlyVerdict,
     Event,
     Explored,
     FileSaved,
     FinalVerdict,
-    TestCounted,
 )
 from grader.watching.grading_process import GradingProcess
 from grader.watching.saves import Saves
@@ -174,7 +174,7 @@ class WatchSession:
         match event:
             case FileSaved(path):
                 self._saved(path)
-            case TestCounted(ticket, row, _) if ticket == self.ticket:
+            case CountedTest(ticket, row, _) if ticket == self.ticket:
                 self._becomes(tests=board.tests + 1, at=row)
             case EarlyCriterion(ticket, row) if ticket == self.ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)

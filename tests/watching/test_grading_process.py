@@ -18,7 +18,7 @@ from grader.judging.task import packed, unpacked
 from grader.progress.workspace import open_workspace
 from grader.submission import Snapshot
 from grader.verdict import Verdict
-from grader.watching.board import CheckFailed, EarlyCriterion, EarlyVerdict, Event, FinalVerdict, TestCounted
+from grader.watching.board import CheckFailed, CountedTest, EarlyCriterion, EarlyVerdict, Event, FinalVerdict
 from grader.watching.grading_process import CAN_INTERRUPT, RECORDS, GradingProcess
 from grader.watching.service import Service, serve
 from tests.support.command import NUMBERS, WRONG, Place
@@ -38,7 +38,7 @@ HANGING = NUMBERS.replace("def quadruple(x):", "def quadruple(x):\n    while Tru
 
 def following(found: queue.Queue[Event]) -> Event:
     """Return the next event that is not the end of one test."""
-    while isinstance(event := found.get(timeout=3 * SLACK), TestCounted):
+    while isinstance(event := found.get(timeout=3 * SLACK), CountedTest):
         pass
     return event
 

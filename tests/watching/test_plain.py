@@ -103,7 +103,7 @@ def test_each_check_is_told_by_itself(plain: Plain) -> None:
     plain.told("n")
     second = plain.session.board.stage
     told = plain.told(plain.judged(verdict(second, *["failed"] * len(second.criteria))))
-    assert told.startswith(f"s02 · Sums: 0 of {len(second.criteria)} row")
+    assert told.startswith(f"s02 · Sums: 0 of {len(second.criteria)} criteria pass.")
 
 
 def test_a_fault_and_another_message_are_told_after_all(plain: Plain) -> None:

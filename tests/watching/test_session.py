@@ -17,13 +17,13 @@ from grader.progress.workspace import open_workspace
 from grader.submission.parsing import Problem
 from grader.watching.board import (
     CheckFailed,
+    CountedTest,
     EarlyCriterion,
     EarlyVerdict,
     Event,
     Explored,
     FileSaved,
     FinalVerdict,
-    TestCounted,
 )
 from grader.watching.session import RUNNING, WatchSession, explored, exploring, files_beside
 from grader.watching.session import kind_of_file as kind
@@ -51,13 +51,13 @@ def test_a_stage_is_checked_as_it_is_opened_and_at_each_save(watched: Watched) -
 def test_what_an_earlier_check_tells_changes_nothing(watched: Watched) -> None:
     old = verdict(watched.first, "failed", "blocked")
     watched.session.take(FileSaved(watched.first.module_path))
-    late = FinalVerdict(1, old), EarlyVerdict(1, old), TestCounted(1, "double", "failed"), CheckFailed(1, "no", None)
+    late = FinalVerdict(1, old), EarlyVerdict(1, old), CountedTest(1, "double", "failed"), CheckFailed(1, "no", None)
     for event in (*late, EarlyCriterion(1, old.criteria[0])):
         watched.session.take(event)
     assert (watched.session.board.verdict, watched.session.board.trouble, watched.session.board.tests) == (
         None,
     ) * 2 + (0,)
-    watched.session.take(TestCounted(2, "double", "passed"))
+    watched.session.take(CountedTest(2, "double", "passed"))
     assert (watched.session.board.tests, watched.session.board.at) == (1, "double")
 
 

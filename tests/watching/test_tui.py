@@ -6,7 +6,7 @@ import pytest
 from textual.screen import Screen as Base
 from textual.widgets import OptionList
 
-from grader.watching.board import CheckFailed, Explored, FileSaved, TestCounted
+from grader.watching.board import CheckFailed, CountedTest, Explored, FileSaved
 from grader.watching.tui import FEET, foot, help_text
 from grader.watching.windows import Choice
 from tests.support.command import Place
@@ -28,7 +28,7 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
     async def story(screen: Screen) -> None:
         await screen.until(lambda: "The check is running." in screen.text("#told"))
         await screen.until(lambda: "checking" in screen.text("#title"))
-        await screen.takes(TestCounted(1, "double", "failed"))
+        await screen.takes(CountedTest(1, "double", "failed"))
         await screen.judged("failed", "blocked")
         await screen.until(
             lambda: screen.text("#title").endswith("0 of 2 criteria") and "s01 · Numbers" in screen.text("#title")
