@@ -123,7 +123,7 @@ class InvalidReceiptError(Exception):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was graded and how, what came of each row, and how many are robust."""
+    """What was graded and how, what came of each row, and how many are robust; None in an earlier grader's receipt."""
 
     course: str
     stage: str
@@ -136,7 +136,7 @@ class Receipt:
     criteria: Mapping[str, str]
     provenance: Provenance = UNKNOWN
     uses: tuple[Use, ...] = ()
-    robust: int = 0
+    robust: int | None = None
 
 
 def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
@@ -225,7 +225,7 @@ def _receipt(body: dict[str, Any]) -> Receipt:
     for field, pattern in _TEXTS.items():
         if not isinstance(body.get(field), str) or not pattern.fullmatch(body[field]):
             raise InvalidReceiptError(field, f"is missing, or not as expected: {pattern.pattern}")
-    for field, kind in (("seed", int), ("passed", bool), ("criteria", dict), ("robust", int)):
+    for field, kind in (("seed", int), ("passed", bool), ("criteria", dict)):
         if type(body.get(field)) is not kind:
             raise InvalidReceiptError(field, f"is missing, or no {kind.__name__}")
     rows = body["criteria"]
@@ -233,13 +233,14 @@ def _receipt(body: dict[str, Any]) -> Receipt:
         raise InvalidReceiptError("criteria", "holds what is no criterion, or no status of one")
     if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
         raise InvalidReceiptError("passed", "is true, and not every criterion has passed")
-    if not 0 <= body["robust"] <= list(rows.values()).count("passed"):
+    robust = body.get("robust")
+    if robust is not None and not (type(robust) is int and 0 <= robust <= list(rows.values()).count("passed")):
         raise InvalidReceiptError("robust", "is not as expected: at most as many as there are criteria that passed")
-    known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses")}
+    known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses", "robust")}
     uses = uses_in(body.get("uses", []))
     if uses is None:
         raise InvalidReceiptError("uses", "is not as expected: a list of stage, source and digest")
-    return Receipt(**known, provenance=provenance_in(body.get("provenance", {})), uses=uses)
+    return Receipt(**known, provenance=provenance_in(body.get("provenance", {})), uses=uses, robust=robust)
 
 
 def provenance_in(values: object) -> Provenance:

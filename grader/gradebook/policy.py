@@ -33,6 +33,7 @@ FILE = "class.toml"
 SCHEMA = 1
 MOST_DAYS = 366
 _MOMENT = "a date and a time, as in 2026-11-30T23:59:00 or 2026-11-30T23:59:00+01:00"
+_REMOVE = "remove the line: each run draws its own seeds, and a regrade repeats them"
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -137,6 +138,9 @@ def _policy(top: Table, course: Course) -> Policy:
     if (schema := top.value("schema", int, SCHEMA)) not in (SCHEMA, None):
         top.wrong("schema", f"{schema!r} is not {SCHEMA}, the schema that this grader reads")
     zone = _zone(top)
+    if "seed" in top.values:
+        top.knows("seed")
+        top.wrong("seed", f"{top.values['seed']!r} has no effect any more: {_REMOVE}")
     base = _stage_values(top, StagePolicy(passes=course.settings.passes), zone, None)
     policy = Policy(
         zone=zone,

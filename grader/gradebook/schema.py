@@ -1,14 +1,14 @@
 """The database of a gradebook: its tables, and the steps that bring an older one up to date.
 
-PRAGMA user_version is BEFORE and the steps that were taken. A step that was published is never changed: a new one
-follows it. Triggers write the history, so that no change of a mark passes it by.
+Each step is a list of statements; PRAGMA user_version counts the steps that were taken. A step that was published is
+never changed: a new one follows it. Triggers write the history, so that no change of a mark passes it by.
 """
 
 from __future__ import annotations
 
-BEFORE = 9  # versions that no published grader wrote, and none reads
-
 _TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+
 CREATE TABLE sources (digest TEXT PRIMARY KEY, text BLOB NOT NULL);
 
 CREATE TABLE results (
@@ -16,17 +16,10 @@ CREATE TABLE results (
     student TEXT NOT NULL, stage TEXT NOT NULL, digest TEXT NOT NULL,
     course TEXT NOT NULL, seed INTEGER NOT NULL, isolation TEXT NOT NULL,
     outcome TEXT NOT NULL CHECK (outcome IN ('graded', 'missing', 'rejected', 'fault')),
-    passed INTEGER NOT NULL, verdict BLOB NOT NULL,
+    verdict TEXT NOT NULL CHECK (json_valid(verdict)),
     at TEXT NOT NULL, seconds REAL NOT NULL,
     python TEXT NOT NULL, numpy TEXT NOT NULL, "commit" TEXT NOT NULL, worker TEXT NOT NULL,
     UNIQUE (student, stage, digest, course, seed, isolation)
-);
-
-CREATE TABLE pools (digest TEXT PRIMARY KEY, texts TEXT NOT NULL CHECK (json_valid(texts)));
-
-CREATE TABLE explained (
-    result INTEGER PRIMARY KEY REFERENCES results (number),
-    pool TEXT NOT NULL REFERENCES pools (digest), verdict BLOB
 );
 
 CREATE TABLE attempts (
@@ -36,12 +29,6 @@ CREATE TABLE attempts (
     label TEXT NOT NULL, identity TEXT NOT NULL,
     result INTEGER REFERENCES results (number),
     UNIQUE (student, stage, digest)
-);
-
-CREATE TABLE waiting (
-    student TEXT NOT NULL, stage TEXT NOT NULL, digest TEXT NOT NULL,
-    verdict TEXT NOT NULL CHECK (json_valid(verdict)), at TEXT NOT NULL,
-    PRIMARY KEY (student, stage, digest)
 );
 
 CREATE TABLE marks (
@@ -54,21 +41,11 @@ CREATE TABLE marks (
 );
 
 CREATE TABLE overrides (
-    student TEXT NOT NULL, stage TEXT NOT NULL, criterion TEXT NOT NULL DEFAULT '',
+    student TEXT NOT NULL, stage TEXT NOT NULL,
     points REAL NOT NULL CHECK (points >= 0), reason TEXT NOT NULL CHECK (trim(reason) <> ''),
     by TEXT NOT NULL, at TEXT NOT NULL,
-    PRIMARY KEY (student, stage, criterion)
+    PRIMARY KEY (student, stage)
 );
-
-CREATE TABLE requests (
-    number INTEGER PRIMARY KEY, student TEXT NOT NULL, stage TEXT NOT NULL, criterion TEXT NOT NULL DEFAULT '',
-    words TEXT NOT NULL, at TEXT NOT NULL, answer TEXT, by TEXT, closed TEXT,
-    UNIQUE (student, stage, criterion, words)
-);
-
-CREATE TABLE roster (student TEXT PRIMARY KEY, member TEXT NOT NULL CHECK (json_valid(member)));
-
-CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL);
 
 CREATE TABLE history (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -76,63 +53,122 @@ CREATE TABLE history (
     before TEXT, after TEXT, why TEXT NOT NULL
 );
 """
+_MARK = (
+    "json_object('points', {0}.points, 'out_of', {0}.out_of, 'raw', {0}.raw, 'factor', {0}.factor, "
+    "'late_days', {0}.late_days, 'budget_days', {0}.budget_days, 'attempt', {0}.attempt, 'result', {0}.result)"
+)
+_OVERRIDE = "json_object('points', {0}.points, 'reason', {0}.reason, 'by', {0}.by)"
+_RESULT = (
+    "json_object('result', {0}.number, 'outcome', {0}.outcome, 'digest', {0}.digest, 'course', {0}.course, "
+    "'seed', {0}.seed, 'isolation', {0}.isolation, 'passed', json_extract({0}.verdict, '$.passed'))"
+)
 NOW = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
-# What the history keeps of a row of each table: its columns, and beside them what these expressions give.
-_MARK = "points out_of raw factor late_days budget_days attempt result"
-_OVERRIDE = "points reason by"
-_RESULT = "outcome digest course seed isolation"
+# The secret from which older graders derived seeds: each result has its own, and each run draws new ones.
+_WITHOUT_SECRET = ("DROP TABLE facts",)
+# Which tests make a criterion of a stage pass, as class.toml said in the last run that graded.
+_PASSES = ("CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL)",)
+# Texts are deflated: `document` holds a verdict, of which `verdict` then says only whether it passes. Results of older
+# graders have their verdicts in `verdict` and no document, and their modules stay as they are.
+_DEFLATED = (
+    "ALTER TABLE results ADD COLUMN document BLOB",
+    "ALTER TABLE sources ADD COLUMN is_deflated INTEGER NOT NULL DEFAULT 0",
+)
+# What results were explained with a second time: pools of texts that passed, by their digests, and the documents with
+# the causes that this added; none where it added nothing.
+_POOLS = (
+    "CREATE TABLE pools (digest TEXT PRIMARY KEY, texts TEXT NOT NULL CHECK (json_valid(texts)))",
+    "CREATE TABLE explained (result INTEGER PRIMARY KEY REFERENCES results (number), "
+    "pool TEXT NOT NULL REFERENCES pools (digest), document BLOB)",
+    *(
+        f"CREATE TRIGGER explained_{event.lower()} BEFORE {event} ON explained BEGIN "
+        "SELECT RAISE(ABORT, 'what explains a result is never changed'); END"
+        for event in ("UPDATE", "DELETE")
+    ),
+)
+# Who is in the class, as the last roster says: for exports, which need the numbers of the platforms.
+_ROSTER = ("CREATE TABLE roster (student TEXT PRIMARY KEY, member TEXT NOT NULL CHECK (json_valid(member)))",)
 
 
-def _document(columns: str, **more: str) -> str:
-    """Return the JSON object of some columns of a row, which {0} stands for.
-
-    >>> _document("by", criterion="nullif({0}.criterion, '')")
-    "json_object('by', {0}.by, 'criterion', nullif({0}.criterion, ''))"
-    """
-    values = {**{name: f"{{0}}.{name}" for name in columns.split()}, **more}
-    pairs = ", ".join(f"'{name}', {value}" for name, value in values.items())
-    return f"json_object({pairs})"
-
-
-def _kept(table: str, what: str, document: str, why: str, events: tuple[str, ...]) -> list[str]:
-    """Return the triggers that write changes of a table into the history."""
+def _kept(table: str, what: str, document: str, at: str, why: str) -> list[str]:
+    """Return the triggers that write every change of a table into the history."""
     values = {
-        "INSERT": ("NEW", "NULL", document.format("NEW"), "NEW.at", why),
-        "UPDATE": ("NEW", document.format("OLD"), document.format("NEW"), "NEW.at", why),
+        "INSERT": ("NEW", "NULL", document.format("NEW"), at, why),
+        "UPDATE": ("NEW", document.format("OLD"), document.format("NEW"), at, why),
         "DELETE": ("OLD", document.format("OLD"), "NULL", NOW, "'removed'"),
     }
     return [
         f"CREATE TRIGGER {table}_{event.lower()} AFTER {event} ON {table} BEGIN INSERT INTO history "
         f"(at, what, student, stage, before, after, why) "
         f"VALUES ({when}, '{what}', {row}.student, {row}.stage, {before}, {after}, {reason}); END"
-        for event in events
-        for row, before, after, when, reason in (values[event],)
+        for event, (row, before, after, when, reason) in values.items()
     ]
 
 
-def _refused(table: str, event: str, why: str, when: str = "") -> str:
-    """Return the trigger that refuses changes of a table."""
-    name = f"{table}_{event.lower()}_refused"
-    return f"CREATE TRIGGER {name} BEFORE {event} ON {table} {when}BEGIN SELECT RAISE(ABORT, '{why}'); END"
+def _guards() -> list[str]:
+    refused = [
+        f"CREATE TRIGGER history_{event.lower()} BEFORE {event} ON history BEGIN "
+        f"SELECT RAISE(ABORT, 'the history of a gradebook is never changed'); END"
+        for event in ("UPDATE", "DELETE")
+    ]
+    grade = (
+        "CREATE TRIGGER results_stay BEFORE UPDATE ON results WHEN OLD.outcome <> 'fault' BEGIN "
+        "SELECT RAISE(ABORT, 'a result that is no fault is never changed'); END"
+    )
+    gone = (
+        "CREATE TRIGGER results_are_kept BEFORE DELETE ON results BEGIN "
+        "SELECT RAISE(ABORT, 'a result is never removed'); END"
+    )
+    return [*refused, grade, gone]
 
 
 def _first() -> tuple[str, ...]:
-    reason = "coalesce(json_extract(NEW.verdict, '$.problem.message'), '')"
-    waits = _document("digest", **{"for": "json_extract({0}.verdict, '$.waits_for')"})
-    result = _document(_RESULT, result="{0}.number", passed="{0}.passed")
-    override = _document(_OVERRIDE, criterion="nullif({0}.criterion, '')")
-    changes, all_of = ("INSERT", "UPDATE"), ("INSERT", "UPDATE", "DELETE")
+    tables = [each.strip() for each in _TABLES.split(";\n") if each.strip()]
     return (
-        *(each.strip() for each in _TABLES.split(";\n") if each.strip()),
-        *_kept("marks", "mark", _document(_MARK), "NEW.why", all_of),
-        *_kept("overrides", "override", override, "NEW.reason", all_of),
-        *_kept("results", "result", result, "NEW.outcome", changes),
-        *_kept("waiting", "waits", waits, reason, changes),
-        *(_refused("history", each, "the history of a gradebook is never changed") for each in all_of[1:]),
-        *(_refused("explained", each, "what explains a result is never changed") for each in all_of[1:]),
-        _refused("results", "UPDATE", "a result that is no fault is never changed", "WHEN OLD.outcome <> 'fault' "),
-        _refused("results", "DELETE", "a result is never removed"),
+        *tables,
+        *_kept("marks", "mark", _MARK, "NEW.at", "NEW.why"),
+        *_kept("overrides", "override", _OVERRIDE, "NEW.at", "NEW.reason"),
+        *_kept("results", "result", _RESULT, "NEW.at", "NEW.outcome")[:2],
+        *_guards(),
     )
 
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(),)
+def _waiting() -> tuple[str, ...]:
+    """Return the step that adds what waits for earlier stages; the history keeps when it began to, and why."""
+    table = (
+        "CREATE TABLE waiting (student TEXT NOT NULL, stage TEXT NOT NULL, digest TEXT NOT NULL, "
+        "verdict TEXT NOT NULL CHECK (json_valid(verdict)), at TEXT NOT NULL, PRIMARY KEY (student, stage, digest))"
+    )
+    document = "json_object('digest', {0}.digest, 'for', json_extract({0}.verdict, '$.waits_for'))"
+    why = "coalesce(json_extract(NEW.verdict, '$.problem.message'), '')"
+    return table, *_kept("waiting", "waits", document, "NEW.at", why)[:2]
+
+
+_CORRECTION = (
+    "json_object('points', {0}.points, 'reason', {0}.reason, 'by', {0}.by, 'criterion', nullif({0}.criterion, ''))"
+)
+
+
+def _corrections() -> tuple[str, ...]:
+    """Return the step that lets points by hand be of one criterion; those of a whole stage have an empty one."""
+    return (
+        "CREATE TABLE given (student TEXT NOT NULL, stage TEXT NOT NULL, criterion TEXT NOT NULL DEFAULT '', "
+        "points REAL NOT NULL CHECK (points >= 0), reason TEXT NOT NULL CHECK (trim(reason) <> ''), "
+        "by TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (student, stage, criterion))",
+        "INSERT INTO given (student, stage, points, reason, by, at) "
+        "SELECT student, stage, points, reason, by, at FROM overrides",
+        "DROP TABLE overrides",
+        "ALTER TABLE given RENAME TO overrides",
+        *_kept("overrides", "override", _CORRECTION, "NEW.at", "NEW.reason"),
+    )
+
+
+# What students ask to be looked at once more; a request is closed by a mark or by a reason, and both are kept.
+_REQUESTS = (
+    "CREATE TABLE requests (number INTEGER PRIMARY KEY, student TEXT NOT NULL, stage TEXT NOT NULL, "
+    "criterion TEXT NOT NULL DEFAULT '', words TEXT NOT NULL, at TEXT NOT NULL, answer TEXT, by TEXT, closed TEXT, "
+    "UNIQUE (student, stage, criterion, words))",
+)
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    _first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED, _POOLS, _ROSTER, _corrections(), _REQUESTS,
+)  # fmt: skip

@@ -33,7 +33,7 @@ from grader.gradebook.records import (
     Versions,
     Waiting,
 )
-from grader.gradebook.schema import BEFORE, STEPS
+from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
 
 FILE = "gradebook.sqlite"
@@ -49,7 +49,7 @@ _ADVICE = {
     sqlite3.SQLITE_IOERR: "The disk may be full, or fail. What was recorded before is kept.",
 }
 _KEY = "student, stage, digest, course, seed, isolation"
-_RESULT = f'{_KEY}, outcome, at, seconds, python, numpy, "commit", worker, verdict'
+_WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker, document'
 _MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
 _OVERRIDE = "student, stage, criterion, points, reason, by, at"
 _REQUEST = "number, student, stage, criterion, words, at, answer, by, closed"
@@ -136,20 +136,23 @@ class Gradebook:
             raise GradebookError(f"{self.path} {what}: expected a gradebook", MAKES_ONE)
 
     def _migrate(self, can_write: bool) -> None:
-        newest, version = BEFORE + len(STEPS), self._version()
-        if version == newest:
+        version = self._version()
+        if version == len(STEPS):
             return
-        if version > newest or 0 < version <= BEFORE:
-            what = f"{self.path} has version {version}, and this grader knows versions {BEFORE + 1} to {newest}"
-            raise GradebookError(what, "Use the grader that wrote it, or grade into another folder.")
-        if not can_write:
-            what = f"{self.path} has version {version}, and cannot be brought up to version {newest}: it is read-only"
+        if version < len(STEPS) and not can_write:
+            what = (
+                f"{self.path} has version {version}, and cannot be brought up to version {len(STEPS)}: it is read-only"
+            )
             raise GradebookError(what, "Copy it into a folder of yours, and name that.")
         with self.changing():
-            for step in STEPS[max(self._version() - BEFORE, 0) :]:  # another process may have been faster
+            version = self._version()  # another process may have been faster
+            if version > len(STEPS):
+                what = f"{self.path} has version {version}, and this grader knows versions up to {len(STEPS)}"
+                raise GradebookError(what, "Use the grader that wrote it, or a newer one.")
+            for step in STEPS[version:]:
                 for statement in step:
                     self._run(statement)
-            self._run(f"PRAGMA user_version = {newest}")
+            self._run(f"PRAGMA user_version = {len(STEPS)}")
 
     def _version(self) -> int:
         return int(self._run("PRAGMA user_version")[0][0])
@@ -188,12 +191,12 @@ class Gradebook:
 
     def keep_source(self, digest: str, text: bytes) -> None:
         """Keep the text of a module, from which it can be graded again."""
-        self._run("INSERT OR IGNORE INTO sources VALUES (?, ?)", (digest, zlib.compress(text)))
+        self._run("INSERT OR IGNORE INTO sources VALUES (?, ?, 1)", (digest, zlib.compress(text)))
 
     def source(self, digest: str) -> bytes | None:
         """Return the text of a module that was handed in."""
-        rows = self._run("SELECT text FROM sources WHERE digest = ?", (digest,))
-        return zlib.decompress(rows[0][0]) if rows else None
+        rows = self._run("SELECT text, is_deflated FROM sources WHERE digest = ?", (digest,))
+        return next((zlib.decompress(text) if is_deflated else bytes(text) for text, is_deflated in rows), None)
 
     def keep_explained(self, result: int, pool: Sequence[str], verdict: Mapping[str, Any] | None) -> None:
         """Keep what a pool of right programs, given by the digests of their texts, added to a result; None: nothing."""
@@ -233,13 +236,19 @@ class Gradebook:
     def keep_result(self, result: Result) -> int:
         """Keep a result and return its number; a fault gives way to a result, and nothing else to anything."""
         key, made = result.key, result.made
-        changed = ("outcome", "at", "seconds", "python", "numpy", '"commit"', "worker", "verdict", "passed")
-        verdict = zlib.compress(json.dumps(result.verdict).encode())
-        how = result.outcome, _text(result.at), result.seconds, *astuple(made)
+        changed = ("outcome", "verdict", "at", "seconds", "python", "numpy", '"commit"', "worker", "document")
         self._run(
-            f"INSERT INTO results ({_RESULT}, passed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            f"INSERT INTO results ({_WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             f"ON CONFLICT ({_KEY}) DO UPDATE SET {_excluded(changed)} WHERE results.outcome = 'fault'",
-            (*astuple(key), *how, verdict, result.passed),
+            (
+                *astuple(key),
+                result.outcome,
+                json.dumps({"passed": result.verdict.get("passed")}),
+                _text(result.at),
+                result.seconds,
+                *astuple(made),
+                zlib.compress(json.dumps(result.verdict).encode()),
+            ),
         )
         number = self.known(key)
         assert number is not None
@@ -272,9 +281,10 @@ class Gradebook:
         return self._result(row)
 
     def _result(self, row: Sequence[Any]) -> Result:
-        *known, outcome, at, seconds, python, numpy, commit, worker, document = row
+        *known, outcome, text, at, seconds, python, numpy, commit, worker, document = row
         key, made = Key(*known), Versions(python, numpy, commit, worker)
-        verdict = decided(json.loads(zlib.decompress(document)), self.passes_of(key.stage))
+        verdict = json.loads(text if document is None else zlib.decompress(document))
+        verdict = decided(verdict, self.passes_of(key.stage))
         return Result(key, outcome, verdict, datetime.fromisoformat(at), seconds, made)
 
     def counting(self, student: str) -> tuple[tuple[Attempt, Result], ...]:
@@ -546,10 +556,10 @@ def _of(table: str, names: str) -> str:
 
 
 def _explained() -> str:
-    """Return the columns of a result, whose verdict is the one with the causes that a pool added, if it did."""
-    *known, verdict = _of("results", _RESULT).split(", ")
-    more = "(SELECT explained.verdict FROM explained WHERE explained.result = results.number)"
-    return ", ".join((*known, f"coalesce({more}, {verdict})"))
+    """Return the columns of a result, whose document is the one with the causes that a pool added, if it did."""
+    *known, document = _of("results", _WHOLE).split(", ")
+    more = "(SELECT explained.document FROM explained WHERE explained.result = results.number)"
+    return ", ".join((*known, f"coalesce({more}, {document})"))
 
 
 def _attempt(row: Sequence[Any]) -> Attempt:

@@ -78,6 +78,11 @@ def test_a_receipt_says_what_was_graded_and_how() -> None:
     }
 
 
+def test_a_receipt_of_an_earlier_grader_does_not_say_how_robust_it_is() -> None:
+    body = {name: value for name, value in WHOLE["receipt"].items() if name != "robust"}
+    assert verified(resigned(body).encode(), PUBLIC) == replace(RECEIPT, robust=None)
+
+
 @pytest.mark.parametrize("robust", [-1, 2, 1.0, "1", True])
 def test_no_more_criteria_are_robust_than_pass(robust: object) -> None:
     assert invalid(resigned({**WHOLE["receipt"], "robust": robust})).field == "robust"

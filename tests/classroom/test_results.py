@@ -265,3 +265,18 @@ def test_counts_by_kind_that_do_not_fit_are_no_verdict(kinds: Any, tmp_path: Pat
 def test_a_row_that_lacks_refusals_passes_and_is_not_robust(tmp_path: Path) -> None:
     found = of(replace(PASSED, criteria=(TEXTBOOK,)), tmp_path)
     assert (found.why, found.passed, found.rows[0].status, found.rows[0].robust) == ("", True, "passed", False)
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_the_verdict_of_an_earlier_grader_is_decided_by_what_counts_now(passed: bool, tmp_path: Path) -> None:
+    row = PASSED.criteria[0] if passed else replace(TEXTBOOK, status="failed")
+    verdict = replace(PASSED, passed=passed, criteria=(row,))
+    document = verdict_document(verdict) | {"schema": 1}
+    for key in ("robust", "passes", "counts"):
+        del document[key]
+    for key in ("robust", "robustness"):
+        del document["criteria"][0][key]
+    found = read(left(tmp_path, dumps(document)), stage_of(verdict), TIERS)
+    assert (found.why, found.passed, found.rows[0].robust) == ("", True, passed)
+    strict = read(tmp_path, replace(stage_of(verdict), passes="all"), TIERS)
+    assert (strict.why, strict.passed) == ("", passed)

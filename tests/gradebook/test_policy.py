@@ -141,6 +141,13 @@ def test_a_file_that_is_no_toml_or_not_there_is_told(
     assert found.value.hint and found.value.message.startswith(str(tmp_path))
 
 
+@pytest.mark.parametrize("value", ['"student"', "7"])
+def test_a_seed_of_an_older_file_is_told_to_go(value: str, course: Course, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"seed: .* has no effect any more.*: remove the line") as found:
+        read(f"seed = {value}\n", course, tmp_path)
+    assert found.value.hint and "docs/class.md" in found.value.hint
+
+
 @pytest.mark.parametrize(
     ("text", "moment"),
     [

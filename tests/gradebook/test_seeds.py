@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from grader.gradebook.class_run import POOL, Seeds
 from grader.gradebook.records import Result
-from grader.gradebook.store import Gradebook
+from grader.gradebook.store import FILE, Gradebook
 from tests.support.command import NUMBERS, Place
 
 OPTIONS = ("--stage", "s01", "--isolation", "process", "--require-isolation", "process")
 RUNS = 3
+OLDER = Path(__file__).with_name("version_1.sql")  # made by the grader that derived seeds from a secret it kept
 # Answers what it knows, and lets the report tell the arguments that it does not know.
 TABLE = '''\
 """Numbers."""
@@ -93,14 +96,28 @@ def test_two_runs_share_neither_pool_nor_choice() -> None:
     assert str(first.pool[0]) not in repr(first) and repr(first.key) not in repr(first)
 
 
-def test_a_regrade_repeats_the_seed_of_each_result_and_keeps_the_result(group: Class, place: Place) -> None:
-    group.hand_in(ada=NUMBERS, bob=NUMBERS + "# a second time\n")
-    group.grade()
-    before = group.results
+def test_a_gradebook_of_the_older_grader_keeps_its_results_and_their_seeds(group: Class, place: Place) -> None:
+    group.out.mkdir()
+    with closing(sqlite3.connect(group.out / FILE)) as older:
+        older.executescript(OLDER.read_text(encoding="utf-8"))
+    before = rows(group.out)
     path = place.root / "hidden" / "s01_numbers" / "test_hidden_double.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     group.regrade("--apply")
-    after = group.results
+    after = rows(group.out)
     assert after[: len(before)] == before and len(after) == 2 * len(before)
-    seeds = [sorted((each.key.student, each.key.seed) for each in found) for found in (before, after[len(before) :])]
-    assert seeds[0] == seeds[1] and all(each.key.seed == each.verdict["seed"] for each in after)
+    assert sorted(row[:4] for row in after[len(before) :]) == sorted(row[:4] for row in before)
+    with Gradebook.open(group.out) as book:
+        assert all(each.key.seed == each.verdict["seed"] for each in book.results())
+    group.hand_in(bob=NUMBERS + "# a third time\n")
+    group.grade()
+    with Gradebook.open(group.out) as book:
+        assert {each.student: each.points for each in book.marks()} == {"ada": 2.0, "bob": 2.0, "dee": 0.0}
+        assert len(book.attempts()) == len(before) + 1
+
+
+def rows(folder: Path) -> list[tuple[str, str, str, int, str]]:
+    """Return student, outcome, digest, seed and verdict of each result, in order."""
+    with closing(sqlite3.connect(folder / FILE)) as reader:
+        found = reader.execute("SELECT student, outcome, digest, seed, verdict FROM results ORDER BY number").fetchall()
+    return found

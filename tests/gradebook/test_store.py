@@ -15,7 +15,7 @@ from grader.errors import GradebookError
 from grader.gradebook import store
 from grader.gradebook.marks import table
 from grader.gradebook.records import Attempt, Key, Mark, Override, Result
-from grader.gradebook.schema import BEFORE, STEPS
+from grader.gradebook.schema import STEPS
 from grader.gradebook.store import FILE, Gradebook
 
 EMPTY = 80_000  # bytes of a gradebook without entries, at most
@@ -176,7 +176,7 @@ def test_an_older_gradebook_that_is_read_only_has_to_be_copied(
     book.__exit__()
     monkeypatch.setattr(store, "STEPS", (*STEPS, ()))
     with pytest.raises(
-        GradebookError, match=f"has version {BEFORE + 1}, and cannot be brought up to version {BEFORE + 2}"
+        GradebookError, match=f"has version {len(STEPS)}, and cannot be brought up to version {len(STEPS) + 1}"
     ) as caught:
         Gradebook.open(book.path.parent)
     assert caught.value.hint and "Copy it" in caught.value.hint
@@ -203,7 +203,7 @@ def test_times_of_the_history_have_one_form(book: Gradebook) -> None:
     assert all(each.at.endswith("+00:00") for each in book.history())
 
 
-def test_a_gradebook_of_another_version_a_foreign_file_and_a_locked_one_are_refused(
+def test_a_newer_gradebook_a_foreign_file_and_a_locked_one_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Gradebook.open(tmp_path, create=True).__exit__()
@@ -213,12 +213,11 @@ def test_a_gradebook_of_another_version_a_foreign_file_and_a_locked_one_are_refu
         with Gradebook.open(tmp_path) as book, pytest.raises(GradebookError, match="locked") as found, book.changing():
             pass
         assert found.value.hint and "Another program" in found.value.hint
+        other.execute("PRAGMA user_version = 99")
         other.execute("COMMIT")
-        for version in (1, BEFORE, 99):
-            other.execute(f"PRAGMA user_version = {version}")
-            with pytest.raises(GradebookError, match=f"has version {version}, and this grader knows"):
-                Gradebook.open(tmp_path)
     other.close()
+    with pytest.raises(GradebookError, match="has version 99"):
+        Gradebook.open(tmp_path)
     (tmp_path / FILE).write_bytes(b"no database" * 500)
     with pytest.raises(GradebookError, match="not a database"):
         Gradebook.open(tmp_path)
