@@ -19,6 +19,7 @@ from grader.commands.options import (
     Anyway,
     BegunStages,
     CriterionName,
+    CriterionOption,
     EveryStage,
     FeedbackLevel,
     Formats,
@@ -80,6 +81,7 @@ def check(
     key_file: KeyFile = None,
     receipt: Receipt = None,
     signing_key: SigningKey = None,
+    named: CriterionOption = None,
 ) -> None:
     """Grade a stage and show its checklist.
 
@@ -88,6 +90,9 @@ def check(
     """
     from grader.commands import classroom
 
+    if None not in (criterion, named):
+        raise UsageError(f"{criterion!r} and {named!r} are named, and one criterion is shown", "Leave one of them out.")
+    criterion = criterion or named
     request = actions.GradingRequest(
         submission, only, seed, isolation, require_isolation, student, lent=_lent(lend, submission), anyway=anyway
     )

@@ -111,6 +111,9 @@ ExploredFiles = Annotated[
         "--submission", metavar="PATH", help="Explore someone's course, folder, module, archive or repo@revision."
     ),
 ]
+CriterionOption = Annotated[
+    str | None, typer.Option("--row", metavar="CRITERION", hidden=True, help="CRITERION, as scripts may still say it.")
+]
 OnlyCriterion = Annotated[
     str | None,
     typer.Option(

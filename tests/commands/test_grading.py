@@ -361,6 +361,16 @@ def test_a_criterion_may_follow_the_stage_or_stand_alone_as_with_hint_and_show(p
     assert told[0].splitlines()[:3] == told[1].splitlines()[:3] != told[2].splitlines()[:3]
 
 
+def test_a_script_may_name_the_criterion_with_an_option_but_not_two(place: Place) -> None:
+    place.numbers.write_text(SQUARED, encoding="utf-8")
+    with_option, with_word = (
+        place.run("check", *words, "--seed", "5") for words in (["s01", "--row", "double"], ["s01", "double"])
+    )
+    assert with_option.out.splitlines()[:3] == with_word.out.splitlines()[:3]
+    two = place.run("check", "s01", "double", "--row", "quadruple")
+    assert (two.code, "one criterion is shown" in two.err) == (2, True)
+
+
 def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(command: Command) -> None:
     def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
