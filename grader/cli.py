@@ -80,7 +80,7 @@ class Command(typer.core.TyperCommand):
 
 
 @dataclass(frozen=True)
-class Entry:
+class CommandEntry:
     """A command by its place, a module of `grader/commands` and a function or a group in it, and its summary.
 
     The summary is the first sentence of the command's help. hidden says whether the list of commands leaves it out.
@@ -109,12 +109,12 @@ class Entry:
 class Lazily(MutableMapping[str, Any]):
     """The commands by name; one is imported when it is asked for, since all of them take a tenth of a second."""
 
-    def __init__(self, entries: dict[str, Entry]) -> None:
+    def __init__(self, entries: dict[str, CommandEntry]) -> None:
         self._entries: dict[str, Any] = dict(entries)
 
     def __getitem__(self, name: str) -> Any:
         found = self._entries[name]
-        if isinstance(found, Entry):
+        if isinstance(found, CommandEntry):
             found = self._entries[name] = found.command(name)
         return found
 
@@ -138,49 +138,51 @@ class Group(typer.core.TyperGroup):
     """The command line as a group of commands, in the order of its help."""
 
     entries: ClassVar = {
-        "status": Entry("learning", "status", "List the stages: passed, skipped, open, or locked."),
-        "check": Entry("checking", "check", "Grade a stage and show its checklist."),
-        "watch": Entry("watching", "watch", "Check a stage each time you save it."),
-        "explore": Entry("exploring", "explore", "Run your functions on an example, and draw each step."),
-        "report": Entry(
+        "status": CommandEntry("learning", "status", "List the stages: passed, skipped, open, or locked."),
+        "check": CommandEntry("checking", "check", "Grade a stage and show its checklist."),
+        "watch": CommandEntry("watching", "watch", "Check a stage each time you save it."),
+        "explore": CommandEntry("exploring", "explore", "Run your functions on an example, and draw each step."),
+        "report": CommandEntry(
             "report",
             "report",
             "Write a page of your road, with a certificate (extra `web`).",
         ),
-        "serve": Entry("watching", "serve", "Show a stage in your browser; check each save (extra `web`)."),
-        "release": Entry("classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy),
-        "verify": Entry("classroom", "verify", "Check that a receipt, or a report's certificate, is genuine."),
-        "init": Entry(
+        "serve": CommandEntry("watching", "serve", "Show a stage in your browser; check each save (extra `web`)."),
+        "release": CommandEntry(
+            "classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy
+        ),
+        "verify": CommandEntry("classroom", "verify", "Check that a receipt, or a report's certificate, is genuine."),
+        "init": CommandEntry(
             "setup",
             "init",
             "Make a folder to learn in, with the course of this grader.",
             _not_shipped,
         ),
-        "update": Entry(
+        "update": CommandEntry(
             "setup",
             "update",
             "Bring this grader and its newer course into your folder.",
             _not_shipped,
         ),
-        "next": Entry("learning", "next_step", "Show the step to work on now."),
-        "hint": Entry("learning", "hint", "Help with one row, a step further each time."),
-        "show": Entry("learning", "show", "Show a stage's README, or one step of it."),
-        "start": Entry("learning", "start", "Begin at this stage."),
-        "reset": Entry("learning", "reset", "Put a stage's stub back and start it over."),
-        "solution": Entry("learning", "solution", "Show the solution of a stage that you have passed."),
-        "editor": Entry(
+        "next": CommandEntry("learning", "next_step", "Show the step to work on now."),
+        "hint": CommandEntry("learning", "hint", "Help with one criterion, a step further each time."),
+        "show": CommandEntry("learning", "show", "Show a stage's README, or one step of it."),
+        "start": CommandEntry("learning", "start", "Begin at this stage."),
+        "reset": CommandEntry("learning", "reset", "Put a stage's stub back and start it over."),
+        "solution": CommandEntry("learning", "solution", "Show the solution of a stage that you have passed."),
+        "editor": CommandEntry(
             "setup",
             "editor",
             "Set up an editor: tasks, tests, and failures at your lines.",
         ),
-        "notebook": Entry("exploring", "notebook", "Write a notebook that draws what your functions do."),
-        "doctor": Entry("setup", "doctor", "Check what works on this machine, and what mends the rest."),
-        "demo": Entry("checking", "demo", "Grade an example, to show what a check looks like.", _lacks_answers),
-        "course": Entry("course", "app", "For authors: make stages, and prove their tests.", _in_copy),
-        "keys": Entry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
-        "capstone": Entry("capstone", "app", "Train a language model that is made of your stages."),
-        "ci": Entry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
-        "class": Entry("classes.commands", "app", "For instructors: grade a class (docs/class.md).", _in_copy),
+        "notebook": CommandEntry("exploring", "notebook", "Write a notebook that draws what your functions do."),
+        "doctor": CommandEntry("setup", "doctor", "Check what works on this machine, and what mends the rest."),
+        "demo": CommandEntry("checking", "demo", "Grade an example, to show what a check looks like.", _lacks_answers),
+        "course": CommandEntry("course", "app", "For authors: make stages, and prove their tests.", _in_copy),
+        "keys": CommandEntry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
+        "capstone": CommandEntry("capstone", "app", "Train a language model that is made of your stages."),
+        "ci": CommandEntry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
+        "class": CommandEntry("classes.commands", "app", "For instructors: grade a class (docs/class.md).", _in_copy),
     }
 
     def __init__(self, **settings: Any) -> None:

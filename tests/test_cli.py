@@ -68,8 +68,8 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
     ("arguments", "message", "hint"),
     [
         (("check", "numers"), "'numers' is not a stage", "Did you mean s01_numbers?"),
-        (("check", "s01", "--only", "duoble"), "'duoble' is not a row", "Did you mean double?"),
-        (("hint", "s01", "duoble"), "'duoble' is not a row", "Did you mean double?"),
+        (("check", "s01", "--only", "duoble"), "'duoble' is not a criterion", "Did you mean double?"),
+        (("hint", "s01", "duoble"), "'duoble' is not a criterion", "Did you mean double?"),
         (
             ("check", "s01", "--require-isolation", "moat"),
             "'moat' is not an isolation tier",
@@ -84,9 +84,9 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--begun"), "--begun grades every stage", "Leave one"),
         (("check", "--all", "--begun"), "--begun only those that are begun", "Leave one"),
         (("check", "--begun", "--submission", "."), "--begun is about your own files", "Use --all"),
-        (("check", "s01", "--row", "duoble"), "'duoble' is not a row", "The rows are double, quadruple."),
-        (("check", "s01", "--row", "half", "--only", "double"), "--row half shows one row of", "Leave one"),
-        (("check", "--all", "--row", "half"), "many stages were asked for", "Leave one"),
+        (("check", "s01", "duoble"), "'duoble' is not a criterion", "The criteria are double, quadruple."),
+        (("check", "s01", "half", "--only", "double"), "'half' names one criterion of one stage", "Leave one"),
+        (("check", "s01", "half", "--all"), "many stages were asked for", "Leave one"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "grader check -h"),
@@ -114,7 +114,7 @@ def test_an_unforeseen_error_is_a_grader_fault_without_a_traceback(here: Here) -
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nothing [bold]left[/bold]")
 
-    here.monkeypatch.setattr("grader.progress.workspace.open_workspace", broken)
+    here.monkeypatch.setattr("grader.progress.workspace.load_course", broken)
     here.monkeypatch.delenv("GRADER_TRACEBACK", raising=False)
     done = here("status")
     assert (done.code, done.out) == (4, "")
@@ -154,7 +154,7 @@ def test_the_help_of_check_begins_with_what_a_learner_needs(here: Here, monkeypa
     monkeypatch.setenv("COLUMNS", "80")
     text = here("check", "--help").out
     own, others = text.split("\nFor instructors:\n")
-    for option in ("--row", "--only", "--seed", "--anyway", "--all", "--json", "--help"):
+    for option in ("--only", "--seed", "--anyway", "--all", "--json", "--help"):
         assert f" {option}" in own and f"  {option} " not in others
     for option in ("--submission", "--lend", "--student", "--require-isolation", "--key-file", "--receipt"):
         assert f"  {option} " in others and f"  {option} " not in own
@@ -302,7 +302,7 @@ def test_the_script_of_the_package_is_this_command() -> None:
     [
         (("watchh", "s01"), "no such command 'watchh'. Did you mean 'watch'?", "grader -h"),
         (("check", "--seed", "x"), "invalid value for '--seed': 'x' is not a whole number", "grader check -h"),
-        (("check", "--row"), "option '--row' requires an argument", "grader -h"),
+        (("check", "--only"), "option '--only' requires an argument", "grader -h"),
         (("class", "grade"), "missing argument 'SUBMISSIONS'", "grader class grade -h"),
         (("course", "verify", "--jobs", "0"), "invalid value for '--jobs': 0 is not", "grader course verify -h"),
     ],

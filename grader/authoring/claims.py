@@ -19,8 +19,8 @@ from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.errors import CourseError
-from grader.progress import steps
-from grader.progress.steps import Step, steps_of, with_minutes
+from grader.progress import readme_steps
+from grader.progress.readme_steps import ReadmeStep, steps_of, with_minutes
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -38,7 +38,7 @@ def timed_readme(stage: Stage) -> str:
     return with_minutes(text, estimate(stage, steps_of(stage, text)))
 
 
-def estimate(stage: Stage, steps: tuple[Step, ...]) -> dict[int, int]:
+def estimate(stage: Stage, steps: tuple[ReadmeStep, ...]) -> dict[int, int]:
     """Return the minutes of each step by its number: 3/2 for a line that it asks for, 1/2 for a mistake of its rows.
 
     Lines are those of the reference, as Python lays them out, without docstrings and comments. Steps that name the same
@@ -75,7 +75,7 @@ def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
     return found
 
 
-def _reached(stage: Stage, step: Step, functions: Mapping[str, _Definition]) -> Iterator[str]:
+def _reached(stage: Stage, step: ReadmeStep, functions: Mapping[str, _Definition]) -> Iterator[str]:
     """Yield the functions of a step's rows, the classes of its methods, and the private helpers that these use."""
     queue = [name for row in step.rows for name in stage.criterion(row).functions]
     seen: set[str] = set()
@@ -186,18 +186,19 @@ def _names(stage: Stage) -> Iterator[Shortfall]:
         for name in row.functions:
             if name not in defined:
                 message = f"row {row.id} is about {name}, which the solution does not define"
-                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the row's functions")
+                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the criterion's functions")
     for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
-        message = f"{name} is public in the solution and in no row of the checklist"
-        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "give it a row, or a leading underscore")
+        message = f"{name} is public in the solution and in no criterion of the checklist"
+        fix = "give it a criterion, or a leading underscore"
+        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, fix)
 
 
 def _readme(stage: Stage) -> Iterator[Shortfall]:
     text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
     unnamed = [name for name in public_names(stage) if name not in text]
     told = [(f"the README does not name {name}", "describe it in the contract") for name in unnamed]
-    parts = steps.steps_of(stage, text)
-    for message, fix in [*told, *(steps.faults(stage, parts) if text else ())]:
+    parts = readme_steps.steps_of(stage, text)
+    for message, fix in [*told, *(readme_steps.faults(stage, parts) if text else ())]:
         yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
     wanted = estimate(stage, parts) if parts else {}
     for step in parts:
@@ -238,7 +239,7 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     for mistake in known:
         place = in_hidden(stage, mistake.file, mistake.line)
         if mistake.criterion not in rows:
-            message = f"{mistake.id}: no row is called {mistake.criterion}"
+            message = f"{mistake.id}: no criterion is called {mistake.criterion}"
             yield Shortfall(stage.id, place, message, "name one of stage.toml")
         if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"

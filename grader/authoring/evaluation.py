@@ -176,9 +176,9 @@ def stub(stage: Stage, results: Iterable[CaseResult]) -> tuple[Ratio, list[Short
     """Judge the stub: each of its rows has not been started."""
     found = [row for result in results for row in _verdict(result).criteria]
     begun = [row for row in found if row.status != "not_started"]
-    place, fix = in_stage(stage, stage.module), "a test of this row has to call one of the row's own functions first"
+    place, fix = in_stage(stage, stage.module), "have a test of this criterion call one of its functions first"
     shortfalls = [
-        Shortfall(stage.id, place, f"the stub's row {row.id} is {row.status}, expected not_started", fix)
+        Shortfall(stage.id, place, f"the stub's criterion {row.id} is {row.status}, expected not_started", fix)
         for row in begun
     ]
     return Ratio(len(found) - len(begun), len(found)), shortfalls
@@ -228,7 +228,7 @@ def _not_caught(mistake: Mistake, result: CaseResult) -> Iterator[Complaint]:
     if status == "blocked" and mistake.id in _names(mistake, verdict):  # by a row that the same mistake fails
         return
     if status in ("passed", "blocked", "not_started", "not there"):
-        yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
+        yield f"is not caught: criterion {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 
 
 def _not_named(mistake: Mistake, result: CaseResult) -> Iterator[Complaint]:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.atomic import write_atomically
+from grader.classroom.ci_roster import Student
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
-from grader.classroom.results import FILE, MAX_BYTES, Malformed, Result, checked, document
-from grader.classroom.roster import Student
+from grader.classroom.results import FILE, MAX_BYTES, Malformed, StageResult, checked, document
 from grader.course.provenance import made_here
 from grader.course.stage import Stage
 from grader.criterion import Passes
@@ -28,7 +28,7 @@ from grader.gradebook.intake import MISSING, committed
 from grader.gradebook.job import ungraded
 from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
-from grader.gradebook.records import Attempt, Clock, Key, Made, Member, Outcome, Waiting
+from grader.gradebook.records import Attempt, Clock, Key, Member, Outcome, Versions, Waiting
 from grader.gradebook.records import Result as Kept
 from grader.gradebook.roster import keys, moment
 from grader.gradebook.store import Gradebook
@@ -52,7 +52,7 @@ class ImportedVerdict:
     """A verdict that was found, whose it is, and what is known of what was handed in."""
 
     student: str
-    result: Result
+    result: StageResult
     values: Mapping[str, Any] = field(default_factory=dict)
     submitted: datetime | None = None
     label: str = ""
@@ -132,7 +132,7 @@ def _of_folder(path: Path, stage: Stage) -> str:
     return name if path.name == FILE else path.stem
 
 
-def _text(path: Path, result: Result) -> bytes | None:
+def _text(path: Path, result: StageResult) -> bytes | None:
     """Return the text of the module that a result is of; None where it is not there, or another."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_MODULE:
@@ -206,7 +206,12 @@ def collect(
             if member.student not in handed_in
         ]
         for name, stage in lacking:
-            _keep(book, ImportedVerdict(name, Result(stage, why="nothing was handed in", is_missing=True)), before, now)
+            _keep(
+                book,
+                ImportedVerdict(name, StageResult(stage, why="nothing was handed in", is_missing=True)),
+                before,
+                now,
+            )
             changed[name] = None
         for name in changed:
             update_marks(book, policy, name, "taken in", now)
@@ -243,14 +248,14 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
     if each.text is not None:
         book.keep_source(digest, each.text)
     outcome: Outcome = "missing" if result.is_missing else "graded"
-    made = Made(result.python or "", result.numpy or "", "", "taken in")
+    made = Versions(result.python or "", result.numpy or "", "", "taken in")
     number = book.keep_result(Kept(key, outcome, verdict, now, 0.0, made))
     book.drop_waiting(attempt)
     book.count_for(each.student, stage.id, digest, number)
     return True
 
 
-def as_document(result: Result, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def as_document(result: StageResult, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a result as a verdict's document; values is that from which it was read, for what explains failures."""
     given = {row.get("id"): row for row in (values or {}).get("criteria") or () if isinstance(row, dict)}
     rows = []

@@ -18,10 +18,10 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from grader import __version__
+from grader.classroom.ci_roster import Student
 from grader.classroom.collecting import ABOUT, ImportedVerdict, submitted_in, table_of
 from grader.classroom.receipt import Receipt
-from grader.classroom.results import Malformed, Result, document, expect_graded, read, ungraded
-from grader.classroom.roster import Student
+from grader.classroom.results import Malformed, StageResult, document, expect_graded, read, ungraded
 from grader.course.provenance import Provenance
 from grader.course.stage import Stage
 from grader.criterion import Passes
@@ -54,7 +54,7 @@ class Status:
     description: str
 
 
-def status(result: Result) -> Status:
+def status(result: StageResult) -> Status:
     """Return the status of a stage; what was not graded is an error, never a failure, and what waits is pending."""
     context = f"grader/{result.stage.id}"
     if result.waits_for:
@@ -72,7 +72,7 @@ def status(result: Result) -> Status:
     return Status(context, "success" if result.passed else "failure", _short(text))
 
 
-def summary(results: Sequence[Result], student: Student) -> str:
+def summary(results: Sequence[StageResult], student: Student) -> str:
     """Return the results in Markdown."""
     parts = [f"## {code_span(f'{student.repository}@{student.revision[:12]}')}"]
     for result in results:
@@ -80,7 +80,7 @@ def summary(results: Sequence[Result], student: Student) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _stage(result: Result) -> list[str]:
+def _stage(result: StageResult) -> list[str]:
     if result.why:
         said = {"waits": "Waits", "missing": "Nothing to grade"}.get(result.outcome, "Not graded")
         return [f"**{said}**: {markdown(result.why)}."]
@@ -95,7 +95,7 @@ def _stage(result: Result) -> list[str]:
     return [markdown(how), "\n".join(table)]
 
 
-def receipt(result: Result, student: Student, course: Provenance, now: datetime) -> Receipt:
+def receipt(result: StageResult, student: Student, course: Provenance, now: datetime) -> Receipt:
     """Return the receipt of a stage that was graded, to be signed where no student's code has run.
 
     course is what this job's own checkout is; that the grading job had the same follows from its workflow.
@@ -180,7 +180,7 @@ class StudentResults:
     """A student and what came of each stage."""
 
     student: Student
-    results: tuple[Result, ...]
+    results: tuple[StageResult, ...]
 
 
 def gather(
@@ -193,7 +193,7 @@ def gather(
             tuple(
                 read(folder / f"verdict-{student.name}-{stage.id}", stage, tiers)
                 if student.revision
-                else Result(stage, why="nothing was handed in", is_missing=True)
+                else StageResult(stage, why="nothing was handed in", is_missing=True)
                 for stage in stages
             ),
         )
@@ -282,14 +282,14 @@ def _table(graded: Sequence[StudentResults]) -> str:
     return "\n".join(lines)
 
 
-def _cell(result: Result) -> str:
+def _cell(result: StageResult) -> str:
     if result.why:
         return "waits" if result.waits_for else "not graded"
     mark = MARKS["passed" if result.passed else "failed"][0]
     return f"{mark} {_passing(result)} of {len(result.rows)}"
 
 
-def _passing(result: Result) -> int:
+def _passing(result: StageResult) -> int:
     return sum(row.status == "passed" for row in result.rows)
 
 

@@ -42,7 +42,7 @@ _FETCH = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FetchRequest:
     """A commit, by its full name, and where it is fetched from."""
 
     server: str
@@ -55,13 +55,13 @@ class Wanted:
         return f"{self.server}/{self.repository}.git"
 
 
-def wanted(server: str, repository: str, revision: str) -> Wanted:
+def wanted(server: str, repository: str, revision: str) -> FetchRequest:
     """Return what to fetch; UsageError unless each part has the form that it must have."""
     if not _SERVER.fullmatch(server):
         raise UsageError(f"{server!r} is not a server to fetch from", "Expected https://…, as in https://github.com.")
     expect_repository(repository)
     expect_revision(revision)
-    return Wanted(server.rstrip("/"), repository, revision)
+    return FetchRequest(server.rstrip("/"), repository, revision)
 
 
 def expect_repository(repository: str) -> None:
@@ -76,7 +76,7 @@ def expect_revision(revision: str) -> None:
         raise UsageError(f"{revision!r} is not the full name of a commit", "Expected 40 hexadecimal digits.")
 
 
-def pull(what: Wanted, folder: Path, token: str | None, seconds: float = SECONDS, limit: int = MAX_BYTES) -> None:
+def pull(what: FetchRequest, folder: Path, token: str | None, seconds: float = SECONDS, limit: int = MAX_BYTES) -> None:
     """Fetch a commit, without its history, into a bare repository that is made at folder.
 
     Raises UsageError where there is something at folder already, GraderFault where the commit cannot be had.
@@ -99,7 +99,7 @@ def pull(what: Wanted, folder: Path, token: str | None, seconds: float = SECONDS
         raise
 
 
-def _environment(what: Wanted, token: str | None) -> dict[str, str]:
+def _environment(what: FetchRequest, token: str | None) -> dict[str, str]:
     """Return all that git is told by its environment; the token is for this one repository's server."""
     kept = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
     settings = dict(_SETTINGS)

@@ -230,12 +230,12 @@ def _receipt(body: dict[str, Any]) -> Receipt:
             raise InvalidReceiptError(field, f"is missing, or no {kind.__name__}")
     rows = body["criteria"]
     if not all(_ROW.fullmatch(row) and status in get_args(Status) for row, status in rows.items()):
-        raise InvalidReceiptError("criteria", "holds what is no row, or no status of one")
+        raise InvalidReceiptError("criteria", "holds what is no criterion, or no status of one")
     if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
-        raise InvalidReceiptError("passed", "is true, and not every row has passed")
+        raise InvalidReceiptError("passed", "is true, and not every criterion has passed")
     robust = body.get("robust")
     if robust is not None and not (type(robust) is int and 0 <= robust <= list(rows.values()).count("passed")):
-        raise InvalidReceiptError("robust", "is not as expected: at most as many as there are rows that passed")
+        raise InvalidReceiptError("robust", "is not as expected: at most as many as there are criteria that passed")
     known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses", "robust")}
     uses = uses_in(body.get("uses", []))
     if uses is None:

@@ -32,7 +32,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Row:
+class GradedCriterion:
     """One row of a checklist, and how many of its tests pass, in all and by kind."""
 
     text: str
@@ -58,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Result:
+class StageResult:
     """How one stage was graded. Where why is not empty it was not, and gives no marks, not even none.
 
     waits_for holds the earlier stages that it waits for, where that is why. is_missing says that there is nothing to
@@ -66,7 +66,7 @@ class Result:
     """
 
     stage: Stage
-    rows: tuple[Row, ...] = ()
+    rows: tuple[GradedCriterion, ...] = ()
     passed: bool = False
     seed: int = 0
     isolation: str = "none"
@@ -92,7 +92,7 @@ class Malformed(Exception):
     """A document does not have the form of a verdict; it says where, without repeating what stands there."""
 
 
-def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
+def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> StageResult:
     """Return the result of a stage from the folder that its grading job left; tiers holds what isolation will do.
 
     Whatever is wrong with the file is told as why: it costs the student nothing.
@@ -100,15 +100,15 @@ def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
     try:
         return checked(document(folder / FILE), stage, tiers)
     except Malformed as malformed:
-        return Result(stage, why=f"the grading job left no verdict that can be read: {malformed}")
+        return StageResult(stage, why=f"the grading job left no verdict that can be read: {malformed}")
 
 
-def ungraded(results: Sequence[Result]) -> list[str]:
+def ungraded(results: Sequence[StageResult]) -> list[str]:
     """Return the stages that were not graded, each with why; what waits, and where nothing was handed in, is none."""
     return [f"{result.stage.id}: {result.why}" for result in results if result.outcome == "fault"]
 
 
-def expect_graded(results: Sequence[Result]) -> None:
+def expect_graded(results: Sequence[StageResult]) -> None:
     """Raise GraderFault unless each stage was graded, or waits for an earlier one."""
     if lacking := ungraded(results):
         raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
@@ -138,10 +138,10 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Result:
-    """Return what a verdict says, or raise Malformed; what it says of itself as a whole has to follow from its rows.
+def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> StageResult:
+    """Return what a verdict says, or raise Malformed; what it says as a whole has to follow from its criteria.
 
-    In one of an earlier grader more rows may pass now than it says.
+    In one of an earlier grader more criteria may pass now than it says.
     """
     schema = _whole(values, "schema", 100)
     _expect(schema in READ, "schema")
@@ -149,20 +149,20 @@ def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     _expect(values.get("only") is None and values.get("locked") is False, "only, locked")
     _expect(isinstance(values.get("faults"), list), "faults")
     if values["faults"]:
-        return Result(stage, why="the grader failed, which is not the student's fault")
+        return StageResult(stage, why="the grader failed, which is not the student's fault")
     problem = values.get("problem")
     _expect(problem is None or isinstance(problem, dict), "problem")
     if problem is not None and problem.get("kind") == "waits":
         return _waiting(values, stage)
     if problem is not None and values.get("criteria") == []:
-        return Result(stage, why="there is no module that can be accepted", is_missing=True)
+        return StageResult(stage, why="there is no module that can be accepted", is_missing=True)
     rows = _rows(values.get("criteria"), stage)
     if any(row.status == "grader_fault" for row in rows):
-        return Result(stage, why="the grader failed, which is not the student's fault")
+        return StageResult(stage, why="the grader failed, which is not the student's fault")
     _expect(isinstance(values.get("passed"), bool), "passed")
     _expect(isinstance(values.get("public_only"), bool), "public_only")
     if values["public_only"]:
-        return Result(stage, why="the hidden tests were not run: the key to them is missing")
+        return StageResult(stage, why="the hidden tests were not run: the key to them is missing")
     whole = problem is None and all(row.status == "passed" for row in rows)
     _expect(values["passed"] == whole or (whole and schema < SCHEMA), "passed")
     isolation, digest = values.get("isolation"), values.get("submission")
@@ -175,18 +175,18 @@ def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     uses = uses_in(values.get("uses", []))
     _expect(uses is not None and all(use.stage in {each.id for each in stage.builds_on} for use in uses), "uses")
     course = values.get("course")
-    found = Result(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
+    found = StageResult(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
     return replace(found, course=course) if isinstance(course, str) and VERSION.fullmatch(course) else found
 
 
-def _waiting(values: dict[str, Any], stage: Stage) -> Result:
+def _waiting(values: dict[str, Any], stage: Stage) -> StageResult:
     """Return that a stage waits for some of those that it builds on, which alone may be named."""
     found, known = values.get("waits_for"), [each.id for each in stage.builds_on]
     named = found if isinstance(found, list) else []
     _expect(values.get("criteria") == [] and values.get("passed") is False, "criteria, passed")
     _expect(bool(named) and all(each in known for each in named), "waits_for")
     waits_for = tuple(name for name in known if name in named)
-    return Result(stage, why=f"it waits for {' and '.join(waits_for)}", waits_for=waits_for)
+    return StageResult(stage, why=f"it waits for {' and '.join(waits_for)}", waits_for=waits_for)
 
 
 def _version(values: dict[str, Any], name: str) -> str | None:
@@ -196,17 +196,17 @@ def _version(values: dict[str, Any], name: str) -> str | None:
     return found
 
 
-def _rows(found: Any, stage: Stage) -> tuple[Row, ...]:
+def _rows(found: Any, stage: Stage) -> tuple[GradedCriterion, ...]:
     """Return the rows, which have to be those of the stage."""
     _expect(isinstance(found, list) and all(isinstance(row, dict) for row in found), "criteria")
     _expect([row.get("id") for row in found] == [criterion.id for criterion in stage.criteria], "criteria, their ids")
-    rows: list[Row] = []
+    rows: list[GradedCriterion] = []
     for criterion, values in zip(stage.criteria, found, strict=True):
         status = values.get("status")
         _expect(status in get_args(Status), f"status of {criterion.id}")
         total = _whole(values, "tests_total", MAX_TESTS)
         passed = _whole(values, "tests_passed", total)
-        row = Row(criterion.text, status, passed, total, _kinds(values, passed, total))
+        row = GradedCriterion(criterion.text, status, passed, total, _kinds(values, passed, total))
         _expect(status != "passed" or row.counts.passes("mathematics"), f"counts of {criterion.id}")
         rows.append(replace(row, status=redecided(row.status, row.counts, stage.passes)))
     _expect(bool(rows), "criteria")

@@ -10,6 +10,10 @@ import typer
 
 from grader.commands.options import Isolation, Json
 from grader.errors import UsageError
+from grader.progress.workspace import equipped, open_workspace
+from grader.report.document import dumps
+from grader.report.terminal import screen
+from grader.report.terminal.layout import paragraph
 
 if TYPE_CHECKING:
     from grader.capstone.session import Setting, TrainingResult
@@ -39,8 +43,6 @@ def capstone(
             raise UsageError("--fresh is about training", "`grader capstone --fresh` trains anew.")
         return
     from grader.capstone.showing import outcome_lines, training_document
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
 
     setting = _setting(isolation)
     step, outcome = _trained(setting, fresh)
@@ -55,7 +57,6 @@ def _trained(setting: Setting, fresh: bool) -> tuple[int, TrainingResult]:
     """Train to the end; return the step at which training went on, and what came of it."""
     from grader.capstone.session import kept, last, train
     from grader.capstone.showing import about, telling
-    from grader.report.terminal import screen
 
     with setting.checkpoints.locked():
         for said in about(setting):
@@ -91,8 +92,6 @@ def generate(
     """
     from grader.capstone.session import write
     from grader.capstone.showing import continuation_document
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
 
     _expect_prompt(prompt, temperature)
     setting = _setting(isolation)
@@ -103,8 +102,6 @@ def generate(
         return
     if found.step < setting.plan.steps:
         screen.say(f"The model is at step {found.step} of {setting.plan.steps}: `grader capstone` goes on training.")
-    from grader.report.terminal.layout import paragraph
-
     screen.show(paragraph(text, screen.look(), indent=0))
 
 
@@ -128,7 +125,6 @@ def _setting(isolation: str) -> Setting:
     from grader.capstone.plan import FOLDER, read_plan
     from grader.capstone.session import Setting
     from grader.isolation import tiers
-    from grader.progress.workspace import equipped, open_workspace
     from grader.submission import Snapshot
 
     workspace = open_workspace(Path.cwd())
@@ -143,6 +139,5 @@ def _setting(isolation: str) -> Setting:
 
 def _view(error: bool = False) -> View:
     from grader.explore.cells import View
-    from grader.report.terminal import screen
 
     return View(screen.look(error), None)

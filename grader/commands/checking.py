@@ -18,6 +18,8 @@ from grader.commands.options import (
     AnyStage,
     Anyway,
     BegunStages,
+    CriterionName,
+    CriterionOption,
     EveryStage,
     FeedbackLevel,
     Formats,
@@ -26,22 +28,22 @@ from grader.commands.options import (
     Json,
     KeyFile,
     Lend,
-    OnlyRow,
+    OnlyCriterion,
     Receipt,
     RequireIsolation,
-    RowName,
     Seed,
-    ShownRow,
     SigningKey,
     Student,
     Verbose,
     lent_from,
 )
+from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.progress import actions
-from grader.progress.workspace import locked_by, locked_verdict, no_run
+from grader.progress.workspace import locked_by, locked_verdict, no_run, open_workspace
+from grader.report.formats import parsed
 from grader.report.terminal import screen
 from grader.submission import holds_stages
 
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from grader.commands.classroom import Signing
-    from grader.commands.publishing import Press
+    from grader.commands.publishing import ReportWriter
     from grader.course.stage import Feedback, Stage
     from grader.progress.actions import GradingRequest, Which, Workspace
     from grader.report.terminal.checklist import Style
@@ -61,9 +63,8 @@ if TYPE_CHECKING:
 
 def check(
     stage: AnyStage = None,
-    criterion: RowName = None,
-    row: ShownRow = None,
-    only: OnlyRow = None,
+    criterion: CriterionName = None,
+    only: OnlyCriterion = None,
     seed: Seed = None,
     verbose: Verbose = False,
     every: EveryStage = False,
@@ -80,6 +81,7 @@ def check(
     key_file: KeyFile = None,
     receipt: Receipt = None,
     signing_key: SigningKey = None,
+    named: CriterionOption = None,
 ) -> None:
     """Grade a stage and show its checklist.
 
@@ -88,39 +90,39 @@ def check(
     """
     from grader.commands import classroom
 
-    if None not in (criterion, row):
-        raise UsageError(f"two rows are named, {criterion!r} and {row!r}, and one is shown", "Leave one of them out.")
-    row = criterion if row is None else row
+    if None not in (criterion, named):
+        raise UsageError(f"{criterion!r} and {named!r} are named, and one criterion is shown", "Leave one of them out.")
+    criterion = criterion or named
     request = actions.GradingRequest(
         submission, only, seed, isolation, require_isolation, student, lent=_lent(lend, submission), anyway=anyway
     )
-    several = _several(every, begun, stage, request, row)
+    several = _several(every, begun, stage, request, criterion)
     signing = classroom.signing(receipt, signing_key, only, several is not None)
-    telling, workspace = _telling(formats, as_json, feedback, verbose, signing), open_here(key_file)
+    output, workspace = _output_options(formats, as_json, feedback, verbose, signing), open_here(key_file)
     if several is not None:
-        raise typer.Exit(_grade_all(workspace, request, telling, several))
-    target, row = actions.stage_and_row(workspace, stage, row)
-    telling = replace(telling, row=None if row is None else target.asked(row).id)
-    raise typer.Exit(_grade_one(workspace, target, request, telling))
+        raise typer.Exit(_grade_all(workspace, request, output, several))
+    target, criterion = actions.stage_and_row(workspace, stage, criterion)
+    output = replace(output, criterion=None if criterion is None else target.asked(criterion).id)
+    raise typer.Exit(_grade_one(workspace, target, request, output))
 
 
-def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
+def demo(
+    criterion: CriterionName = None, seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False
+) -> None:
     """Grade an example, to show what a check looks like.
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
     """
-    from grader.progress.workspace import open_workspace
-
     workspace = open_workspace(Path.cwd())
     example = workspace.course.settings.demo
     if example is None:
         message = "this course has no demonstration; a learner's copy has none, since it would hold answers"
         raise UsageError(message, "`grader check` grades what you have written.")
     stage = workspace.course.find(example.stage)
-    shown = None if row is None else stage.asked(row).id
+    shown = None if criterion is None else stage.asked(criterion).id
     file = workspace.course.root / example.file
     request = actions.GradingRequest(file, seed=seed, isolation=isolation, ours=True, row=shown)
-    page = Page("grader demo", verbose, shown, fix=True)
+    page = CheckScreen("grader demo", verbose, shown, fix=True)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick, page.ahead(tick, lambda found: found))
     page.show(verdict)
@@ -140,12 +142,14 @@ def _lent(lend: str, submission: Path | None) -> datetime | None:
 
 
 def _several(
-    every: bool, begun: bool, stage: str | None, request: GradingRequest, row: str | None = None
+    every: bool, begun: bool, stage: str | None, request: GradingRequest, criterion: str | None = None
 ) -> Which | None:
     """Return which stages to grade, None for the one that is named or current; raises UsageError."""
-    if row is not None and (request.only is not None or every or begun):
+    if criterion is not None and (request.only is not None or every or begun):
         other = "--only grades and shows another" if request.only is not None else "many stages were asked for"
-        raise UsageError(f"--row {row} shows one row of one stage, and {other}", "Leave one of them out.")
+        raise UsageError(
+            f"{criterion!r} names one criterion of one stage to show, and {other}", "Leave one of them out."
+        )
     _expect_one(request, every, begun)
     if not every and not begun:
         return None
@@ -155,7 +159,7 @@ def _several(
     if stage is not None:
         raise UsageError(f"{option} grades every stage, and {stage!r} is one", "Leave one of them out.")
     if request.only is not None:
-        raise UsageError(f"{option} grades whole stages, --only one row", "Leave one of them out.")
+        raise UsageError(f"{option} grades whole stages, --only one criterion", "Leave one of them out.")
     if begun and request.submission is not None:
         raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
     if request.submission is not None and not holds_stages(request.submission):
@@ -180,130 +184,131 @@ DEMO_NOTE = (
 
 
 @dataclass(frozen=True)
-class Telling:
+class OutputOptions:
     """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt.
 
-    row is the only row to show on a screen.
+    criterion is the only one to show on a screen.
     """
 
-    press: Press
+    writer: ReportWriter
     feedback: Feedback = "full"
     verbose: bool = False
     signing: Signing | None = None
-    row: str | None = None
+    criterion: str | None = None
 
     @property
     def of_interest(self) -> bool:
         """Whether a document, a signature or a curious reader asks for what a result was made with."""
-        return bool(self.press.targets) or self.signing is not None or self.verbose
+        return bool(self.writer.targets) or self.signing is not None or self.verbose
 
 
-def _telling(formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None) -> Telling:
+def _output_options(
+    formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None
+) -> OutputOptions:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
-    from grader.commands.publishing import Press
-    from grader.report.formats import parsed
+    from grader.commands.publishing import ReportWriter
 
     level = next(level for level in FEEDBACK if level == feedback)
-    press = Press(parsed(formats, as_json), os.environ)
-    press.prepare()
-    return Telling(press, level, verbose, signing)
+    writer = ReportWriter(parsed(formats, as_json), os.environ)
+    writer.prepare()
+    return OutputOptions(writer, level, verbose, signing)
 
 
-def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, telling: Telling) -> int:
+def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, output: OutputOptions) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
-        _expect_hidden(stage, request, telling)
+        _expect_hidden(stage, request, output)
         again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
-        shows = not telling.press.takes_stdout
-        page = Page(again, telling.verbose, telling.row, foreign)
-        request = replace(request, row=telling.row, feedback=telling.feedback)
+        shows = not output.writer.takes_stdout
+        page = CheckScreen(again, output.verbose, output.criterion, foreign)
+        request = replace(request, row=output.criterion, feedback=output.feedback)
         with screen.ticking(stage.id) as tick:
-            ahead = page.ahead(tick, partial(_shown, stage, telling=telling)) if shows else None
+            ahead = page.ahead(tick, partial(_shown, stage, output=output)) if shows else None
             verdict = actions.check(workspace, stage, request, tick, ahead)
     except UsageError:
         raise
     except StageLocked as why:
         first = tuple(each.id for each in locked_by(workspace, stage, workspace.store.read()))
-        _publish(workspace, telling, (locked_verdict(stage, request, why),), first)
+        _publish(workspace, output, (locked_verdict(stage, request, why),), first)
         raise
     except Exception as error:
-        _publish(
-            workspace, telling, traced(workspace, request, telling.of_interest, (_ungraded(stage, request, error),))
-        )
+        _publish(workspace, output, traced(workspace, request, output.of_interest, (_ungraded(stage, request, error),)))
         raise
-    (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
+    (verdict,) = traced(workspace, request, output.of_interest, (_shown(stage, verdict, output),))
     if shows:
         page.show(verdict)
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
-    _publish(workspace, telling, (verdict,))
-    if telling.signing is not None and verdict.waits_for:
+    _publish(workspace, output, (verdict,))
+    if output.signing is not None and verdict.waits_for:
         screen.say("No receipt is written: what waits has no result yet.")
-    elif telling.signing is not None:
-        telling.signing.give(verdict, datetime.now(UTC))
+    elif output.signing is not None:
+        output.signing.give(verdict, datetime.now(UTC))
     if request.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
-def _grade_all(workspace: Workspace, request: GradingRequest, telling: Telling, which: actions.Which = "all") -> int:
+def _grade_all(
+    workspace: Workspace, request: GradingRequest, output: OutputOptions, which: actions.Which = "all"
+) -> int:
     """Grade stage after stage and tell all of it at the end; returns the exit code."""
     from grader.report.terminal.checklist import summary_lines
 
     found: list[Verdict] = []
     try:
         for stage in workspace.course.stages:
-            _expect_hidden(stage, request, telling)
+            _expect_hidden(stage, request, output)
         with screen.ticking("all stages") as tick:
             for verdict in actions.check_all(workspace, request, tick, which):
-                found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
+                found.append(_shown(workspace.course.find(verdict.stage), verdict, output))
     except Exception as error:
         done = {verdict.stage for verdict in found}
         at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
-        _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
+        _publish(workspace, output, (*found, _ungraded(at, request, error)), every=True)
         raise
-    verdicts = traced(workspace, request, telling.of_interest, tuple(found))
-    if verdicts and not telling.press.takes_stdout:
+    verdicts = traced(workspace, request, output.of_interest, tuple(found))
+    if verdicts and not output.writer.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look(), "Stages begun" if which == "begun" else "All stages"))
     _warn_of_record(verdicts)
     if which == "begun" and not verdicts:
         screen.say("No stage is begun yet, so nothing was graded.")
-        telling = replace(telling, press=telling.press.without("github"))  # it would tell that as an error
-    _publish(workspace, telling, verdicts, every=True)
+        output = replace(output, writer=output.writer.without("github"))  # it would tell that as an error
+    _publish(workspace, output, verdicts, every=True)
     if which == "begun" and not verdicts:
         return ALL_PASS
     return _exit_code(verdicts)
 
 
-def _expect_hidden(stage: Stage, request: GradingRequest, telling: Telling) -> None:
+def _expect_hidden(stage: Stage, request: GradingRequest, output: OutputOptions) -> None:
     """Raise SealError where only public tests could be run, and the result is one that others go by."""
-    if telling.signing is not None:
+    if output.signing is not None:
         expect_key(stage, "a receipt")
-    if telling.press.gives_marks:
+    if output.writer.gives_marks:
         expect_key(stage, "a format that gives marks")
     if request.submission is not None:
         expect_key(stage, "what somebody handed in")
 
 
-def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
+def _shown(stage: Stage, verdict: Verdict, output: OutputOptions) -> Verdict:
     """Return the part of a verdict that stage and option both allow to be told; all that is told is made of it."""
     from grader.report import feedback
 
-    level = feedback.lower(stage.feedback, telling.feedback)
+    level = feedback.lower(stage.feedback, output.feedback)
     return feedback.shown(verdict, level, feedback.known_names(stage))
 
 
 def _publish(
     workspace: Workspace,
-    telling: Telling,
+    output: OutputOptions,
     verdicts: tuple[Verdict, ...],
     first: tuple[str, ...] = (),
     every: bool = False,
 ) -> None:
-    if telling.press.targets:
-        from grader.report.graded import Report
+    if output.writer.targets:
+        from grader.report.graded import CheckReport
 
-        telling.press.publish(Report(verdicts, every, first), workspace.course.root, datetime.now(UTC))
+        output.writer.publish(CheckReport(verdicts, every, first), workspace.course.root, datetime.now(UTC))
 
 
 def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:
@@ -318,14 +323,14 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
     return replace(empty, faults=(said,))
 
 
-class Page:
+class CheckScreen:
     """What a check prints of one stage: the checklist, on a terminal as soon as it is known, and then what was found.
 
-    again is the command that repeats the run, row the only row to show; fix tells what to write in place of a fault.
+    again is the command that repeats the run, only the criterion to show alone; fix tells what to write instead.
     """
 
-    def __init__(self, again: str, verbose: bool, row: str | None, fix: bool) -> None:
-        self._options = again, verbose, row, fix
+    def __init__(self, again: str, verbose: bool, only: str | None, fix: bool) -> None:
+        self._options = again, verbose, only, fix
         self._printed: list[Text] | None = None
 
     def ahead(self, tick: Ticker | None, shown: Callable[[Verdict], Verdict]) -> Callable[[Verdict], None] | None:
@@ -388,7 +393,7 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
 
 
 def _next_row(verdict: Verdict) -> str:
-    """Say where the first row is explained that nothing was written for, if none before it fails; else nothing."""
+    """Say where the first criterion that was not begun is explained, if none before it fails; else nothing."""
     left = [row for row in verdict.criteria if row.status not in ("passed", "blocked")]
     if not left or any(row.status != "not_started" for row in left):
         return ""
@@ -428,8 +433,6 @@ def traced(
     """Return verdicts with their provenance; as they are where nobody asked and nobody handed anything in."""
     if not (asked or request.submission is not None or request.student is not None):
         return verdicts
-    from grader.course.provenance import provenance_of
-
     made = replace(provenance_of(workspace.course), student=request.student)
     return tuple(
         replace(each, run=replace(each.run, provenance=replace(made, revision=each.run.revision))) for each in verdicts

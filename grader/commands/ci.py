@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.atomic import write_atomically
-from grader.commands.classes.options import PolicyFile
+from grader.commands.classes.class_options import PolicyFile
 from grader.commands.options import FeedbackLevel, Lend
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.terminal.screen import complain, say, write
 
 if TYPE_CHECKING:
     from grader.classroom.publish import StudentResults
@@ -71,8 +73,7 @@ def roster(
     Give one of --file, --students, and --repository with --revision; an empty one counts as not given. Names are made
     of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
     """
-    from grader.classroom import roster as reading
-    from grader.report.terminal.screen import say, write
+    from grader.classroom import ci_roster as reading
 
     given = [file, students, repository or revision]
     if sum(map(bool, given)) != 1:
@@ -113,9 +114,8 @@ def pull(
 
     PULL_TOKEN in the environment, if set, needs to read the repositories' contents and nothing else.
     """
+    from grader.classroom import ci_roster
     from grader.classroom import pull as pulling
-    from grader.classroom import roster
-    from grader.report.terminal.screen import say
 
     _expect_one_or_class(students, repository, revision)
     token = _secret(pulling.TOKEN)
@@ -124,7 +124,7 @@ def pull(
         say(f"{repository}@{revision[:12]} is in {folder}.", f"Grade it with --submission {folder}@{revision}.")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    whose = [each for each in roster.read_json(students) if each.revision]
+    whose = [each for each in ci_roster.read_json(students) if each.revision]
     failed = 0
     for each in whose:
         what = pulling.wanted(server, each.repository, each.revision)
@@ -154,11 +154,10 @@ def grade(
 
     Exit code 4 if the grader failed for some; all others are graded.
     """
-    from grader.classroom import roster
+    from grader.classroom import ci_roster
     from grader.classroom.collecting import grade_one
-    from grader.report.terminal.screen import say
 
-    found = roster.batches(roster.read_json(students), batch)
+    found = ci_roster.batches(ci_roster.read_json(students), batch)
     if number > len(found):
         raise UsageError(f"there is no batch {number}", f"Expected 1 to {len(found)}.")
     failed = []
@@ -178,7 +177,6 @@ def grade(
 def _check(least: str, feedback: str, lend: str) -> Callable[[str, Path, str], int]:
     """Return what grades one submission as the command `check` does, and returns its exit code."""
     from grader.commands.checking import check
-    from grader.report.terminal.screen import complain
 
     def run(stage: str, submission: Path, formats: str) -> int:
         try:
@@ -215,14 +213,14 @@ def publish(
     What waits for an earlier stage is pending. --results is what `grader class export` writes, under class.toml. Exit
     code 4 if a stage was not graded.
     """
+    from grader.classroom import ci_roster
     from grader.classroom import publish as publishing
-    from grader.classroom import roster
     from grader.classroom.results import read
 
     _expect_one_or_class(students, repository, revision)
     if (receipts is None) != (signing_key is None):
         raise UsageError("--receipts and --signing-key need each other", "`grader keys new DIR` makes keys.")
-    whose = roster.read_json(students) if students else roster.one(repository, revision)
+    whose = ci_roster.read_json(students) if students else ci_roster.one(repository, revision)
     tiers, asked = _at_least(least), [stage for _, stage in _stages(stages)]
     if students:
         found = publishing.gather(folder, whose, asked, tiers)
@@ -242,7 +240,6 @@ def _sign(found: tuple[StudentResults, ...], folder: Path, key_file: Path, by_st
     from grader.classroom.publish import receipt
     from grader.classroom.receipt import read_signing_key, signed
     from grader.course.provenance import provenance_of
-    from grader.progress.workspace import open_workspace
 
     key = read_signing_key(key_file)
     course = provenance_of(open_workspace(Path.cwd()).course)
@@ -259,7 +256,6 @@ def _results(found: tuple[StudentResults, ...], folder: Path, policy: Path | Non
     from grader.classroom.publish import in_gradebook
     from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.exports import as_csv
-    from grader.progress.workspace import open_workspace
 
     course = open_workspace(Path.cwd()).course
     rules = policy_of(course, RunOptions(Path(), policy))
@@ -280,7 +276,6 @@ def _tell(found: tuple[StudentResults, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
     from grader.classroom.publish import TOKEN, class_summary, post_all, status
     from grader.commands.publishing import SUMMARY
-    from grader.report.terminal.screen import say
 
     if path := os.environ.get(SUMMARY):
         try:
@@ -314,8 +309,6 @@ def _at_least(tier: str) -> tuple[str, ...]:
 
 def _stages(text: str) -> list[tuple[str, Stage]]:
     """Return the stages of a list in JSON, with the names that they are given there; raises UsageError."""
-    from grader.progress.workspace import open_workspace
-
     try:
         names = json.loads(text)
     except (ValueError, RecursionError):

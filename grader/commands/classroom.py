@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.options import stage_names
+from grader.course.manifest import load_course
+from grader.course.sealed import in_copy
+from grader.course.settings import find_course_root
 from grader.errors import UsageError
+from grader.report.terminal.screen import counting, say, write
+from grader.report.terminal.words import reached_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -51,7 +56,7 @@ def signing(receipt: Path | None, key: Path | None, only: str | None, every: boo
         given, lacking = ("--signing-key", "--receipt") if receipt is None else ("--receipt", "--signing-key")
         raise UsageError(f"{given} needs {lacking}", "`grader keys new DIR` makes keys.")
     if only is not None or every:
-        what = "--only grades one row" if only is not None else "--all grades several stages"
+        what = "--only grades one criterion" if only is not None else "--all grades several stages"
         raise UsageError(f"a receipt is for one whole stage, and {what}", "Grade stage by stage.")
     from grader.classroom.receipt import read_signing_key
 
@@ -91,16 +96,11 @@ def release(
     It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
     file would be left in it, or if the reference of a stage does not pass its own tests (exit code 4).
     """
-    from grader.course.sealed import in_copy
-
     if in_copy(Path.cwd()):
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
     from grader.classroom.release import ReleaseOptions, whole
     from grader.classroom.release import release as build
     from grader.course.bundle import read_key
-    from grader.course.manifest import load_course
-    from grader.course.settings import find_course_root
-    from grader.report.terminal.screen import counting
 
     _expect_one(key_file, self_paced)
     chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
@@ -112,8 +112,6 @@ def release(
 
 
 def _say_released(plan: ReleaseOptions, chosen: tuple[Stage, ...], where: str, kept: str) -> None:
-    from grader.report.terminal.screen import say
-
     if along := [stage for stage in plan.stages if stage not in chosen]:
         is_, them = ("is", "it") if len(along) == 1 else ("are", "them")
         say(f"{_ids(along)} {is_} included too: the stages named build on {them}.")
@@ -159,7 +157,6 @@ def new(
     """
     from grader.classroom.receipt import new_signing_key
     from grader.course.bundle import new_key, write_private
-    from grader.report.terminal.screen import say, write
 
     private, public = new_signing_key()
     texts = {TESTS_KEY: new_key().text.encode(), SIGNING_KEY: private, PUBLIC_KEY: public}
@@ -206,7 +203,6 @@ def verify(
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """
     from grader.classroom.receipt import InvalidReceiptError, read_public_key
-    from grader.report.terminal.screen import say, write
 
     key = read_public_key(public_key)
     try:
@@ -225,7 +221,6 @@ def verify(
 def _of_receipt(data: bytes, key: Ed25519PublicKey, submission: Path | None, stage: str | None) -> list[str]:
     """Return what a genuine receipt says, line by line; InvalidReceiptError for any other."""
     from grader.classroom.receipt import verified
-    from grader.report.terminal.words import reached_of
 
     found = verified(data, key)
     _expect_graded(found, submission, stage)
@@ -247,9 +242,6 @@ def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None,
         return []
     found = verified(document, key)
     if submission is not None or stage is not None:
-        from grader.course.manifest import load_course
-        from grader.course.settings import find_course_root
-
         expect_of(found, load_course(find_course_root(Path.cwd())), submission, stage)
     stages = len(found.stages)
     lines = [f"valid: {stages} stage{'' if stages == 1 else 's'} of {found.title} passed, signed {found.when}"]
@@ -262,8 +254,6 @@ def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None,
 def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
     """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
     from grader.classroom.receipt import InvalidReceiptError
-    from grader.course.manifest import load_course
-    from grader.course.settings import find_course_root
     from grader.submission import take
     from grader.submission.snapshot import whole_digest
 

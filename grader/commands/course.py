@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
+from grader.atomic import write_atomically
 from grader.commands.options import AnyStage, Isolation, Json, stage_names
+from grader.course.manifest import load_course
+from grader.course.sealed import in_copy
+from grader.course.settings import find_course_root
 from grader.errors import UsageError
+from grader.progress.store import backup
+from grader.report.document import dumps
+from grader.report.terminal import screen, verification
+from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.authoring.naming import Naming
@@ -41,8 +49,6 @@ NamedMutants = Annotated[
 @app.callback()
 def course() -> None:
     """For authors: make stages, and prove their tests."""
-    from grader.course.sealed import in_copy
-
     if in_copy(Path.cwd()):
         raise UsageError("this is a learner's copy of the course, without what authors need", "Use the author's copy.")
 
@@ -69,15 +75,12 @@ def verify(
 ) -> None:
     """Prove that tests pass what is right, and name what is wrong.
 
-    The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
-    named, the files agree with each other. Exit code 1 if anything falls short.
+    The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its criterion and
+    is named, the files agree with each other. Exit code 1 if anything falls short.
     """
     from grader.authoring.naming import measured
     from grader.authoring.verify import VerifyOptions
     from grader.authoring.verify import verify as prove
-    from grader.course.manifest import load_course
-    from grader.course.settings import find_course_root
-    from grader.report.terminal import screen
 
     found = load_course(find_course_root(Path.cwd()))
     chosen = _chosen(found, stages, since)
@@ -92,7 +95,6 @@ def verify(
 def _chosen(course: Course, names: list[str] | None, since: str | None) -> Sequence[Stage]:
     """Return the stages that are named, or that differ from a commit; all where neither is said."""
     from grader.authoring.verify import is_none, touched
-    from grader.report.terminal.screen import say
 
     if names and since:
         raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
@@ -104,16 +106,13 @@ def _chosen(course: Course, names: list[str] | None, since: str | None) -> Seque
 
 
 def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:
-    from grader.report.document import dumps
-    from grader.report.terminal import proof, screen
-
     if as_json:
-        document = proof.proof_document(proofs, seeds, __version__)
-        screen.write(dumps(document | ({"naming": [*map(proof.naming_document, found)]} if found else {})))
+        document = verification.proof_document(proofs, seeds, __version__)
+        screen.write(dumps(document | ({"naming": [*map(verification.naming_document, found)]} if found else {})))
     else:
-        screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
-        screen.show(proof.naming_lines(found, screen.look()) if found else [])
-        screen.say(proof.summary(proofs))
+        screen.show(verification.proof_lines(proofs, screen.look()) if proofs else [])
+        screen.show(verification.naming_lines(found, screen.look()) if found else [])
+        screen.say(verification.summary(proofs))
 
 
 @app.command()
@@ -125,18 +124,15 @@ def new(
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
     ] = None,
 ) -> None:
-    """Make a stage and its hidden mirror, with one example row."""
+    """Make a stage around one example criterion."""
     from grader.authoring.new import new_stage
-    from grader.course.manifest import load_course
-    from grader.course.settings import find_course_root
-    from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
     files = new_stage(found, name, title, tuple(requires or ()))
     write("\n".join(file.relative_to(found.root).as_posix() for file in files))
     number = name.partition("_")[0]
     say(
-        "Replace the example row in each, and add the stage to stages/README.md.",
+        "Replace the example criterion in each, and add the stage to stages/README.md.",
         f"`grader course stub {number}` makes the stub, `grader course verify {number} --mutants` proves the tests.",
     )
 
@@ -148,7 +144,6 @@ def init(
 ) -> None:
     """Make a new course: settings, an example stage, CI."""
     from grader.authoring.new import new_course
-    from grader.report.terminal.screen import say, write
 
     files = new_course(folder, title)
     write("\n".join(file.relative_to(folder).as_posix() for file in files))
@@ -167,14 +162,9 @@ def stub(
 
     Without STAGE it makes every one. It also writes how long the steps of the READMEs take.
     """
-    from grader.atomic import write_atomically
     from grader.authoring.claims import timed_readme
     from grader.course.answers import reference_source
-    from grader.course.manifest import load_course
-    from grader.course.settings import find_course_root
     from grader.course.stub import stub_of
-    from grader.progress.store import backup
-    from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)

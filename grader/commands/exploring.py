@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.atomic import write_new
 from grader.commands.options import AnyStage, ExploredFiles, Isolation, Json
 from grader.errors import UsageError
+from grader.progress.workspace import equipped, open_workspace
+from grader.report.document import dumps
+from grader.report.terminal import screen
+from grader.report.terminal.screen import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +71,6 @@ def explore(
     --extra plot`. The exit code is 0 if every step works, 1 if one does not.
     """
     from grader.explore import picture
-    from grader.report.terminal import screen
 
     picture.expect_possible(png, svg)
     if each is not None and not each.is_dir():
@@ -97,8 +101,6 @@ def _explored(
     from grader.explore.example import example
     from grader.explore.model import plans
     from grader.explore.session import explore as explored
-    from grader.progress.workspace import equipped, open_workspace
-    from grader.report.terminal import screen
     from grader.submission import take
 
     workspace = open_workspace(Path.cwd())
@@ -157,7 +159,7 @@ def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str,
 
 
 def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
-    """Draw the pictures of each step into a file named by its number and the row of the checklist that it is about."""
+    """Draw the pictures of each step into a file named by its number and the criterion that it is about."""
     from grader.explore import picture
 
     for number, step in enumerate(found.steps, start=1):
@@ -169,10 +171,8 @@ def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:
     from grader.explore.cells import View
-    from grader.explore.document import exploration_document
+    from grader.explore.exploration_json import exploration_document
     from grader.explore.terminal import exploration_lines
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
 
     if as_json:
         screen.write(dumps(exploration_document(found, pictures)))
@@ -189,8 +189,6 @@ def _palette(console: Console) -> Palette | None:
 
 def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], wanted: Path | None) -> None:
     """Tell what was drawn, and what comes next."""
-    from grader.report.terminal import screen
-
     for name in pictures:
         screen.say(f"Drawn: {name}")
     if wanted is not None and not pictures:
@@ -216,12 +214,10 @@ def notebook(
 
     An existing file is never overwritten. Nothing in a notebook is graded.
     """
-    from grader.atomic import write_new
     from grader.commands.learning import open_here
     from grader.explore.notebook import notebook as made
     from grader.explore.notebook import suggested
     from grader.progress.actions import stage_or_current
-    from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
-from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageName, StepName
+from grader.atomic import expect_new, write_new
+from grader.commands.options import AnyStage, CriterionName, Json, PassedStage, StageName, StepName
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.terminal import screen
+from grader.report.terminal.screen import look, say, show_markdown, ticking, write
+from grader.report.terminal.words import reached_of
 
 if TYPE_CHECKING:
     from grader.course.stage import Course, Criterion, Stage
@@ -22,9 +27,6 @@ _OTHER_FILE = "Name another file with --output."
 
 def open_here(key_file: Path | None = None) -> Workspace:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
-
     workspace = open_workspace(Path.cwd(), key_file)
     if notice := workspace.store.read().notice:
         say(f"warning: {notice}", style="yellow")
@@ -33,29 +35,28 @@ def open_here(key_file: Path | None = None) -> Workspace:
 
 def hint(
     stage: AnyStage = None,
-    criterion: RowName = None,
+    criterion: CriterionName = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Show at once what to write in place of the fault that the check named.")
     ] = False,
 ) -> None:
-    """Help with one row, a step further each time.
+    """Help with one criterion, a step further each time.
 
     There are three hints: a question, the idea, almost the answer. Last comes
     what to write in place of the fault, where the check named one.
-    Without CRITERION it is the first row that a check finds not passed.
+    Without CRITERION it is the first that a check finds not passed.
     """
     from grader.progress.actions import stage_and_row
     from grader.progress.hints import next_hint
     from grader.report.terminal.overview import hint_lines
-    from grader.report.terminal.screen import look, say, show
 
     workspace = open_here()
     target, criterion = stage_and_row(workspace, stage, criterion)
     found = next_hint(workspace, target, criterion, fix)
     if found is None:
-        say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
+        say(f"Every criterion of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
-        show(hint_lines(target, found, look()))
+        screen.show(hint_lines(target, found, look()))
         if found.unrecorded:
             say(f"warning: {found.unrecorded}", "The same hint comes next time.", "yellow")
 
@@ -63,30 +64,29 @@ def hint(
 def show(stage: AnyStage = None, part: StepName = None) -> None:
     """Show a stage's README, or one step of it.
 
-    A step explains what a row of the checklist asks for, and ends with what to write for it.
+    A step explains what a criterion asks for, and ends with what to write for it.
     """
-    from grader.progress import steps
+    from grader.progress import readme_steps
     from grader.progress.actions import stage_and_row
-    from grader.report.terminal.screen import look, show_markdown
 
     workspace = open_here()
-    if part is None and stage and (page := steps.other_page(workspace.course, stage)):
+    if part is None and stage and (page := readme_steps.other_page(workspace.course, stage)):
         return show_markdown(look().command(page))
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(look().command(steps.readme(target) if part is None else steps.part(target, part)))
+    return show_markdown(
+        look().command(readme_steps.readme(target) if part is None else readme_steps.part(target, part))
+    )
 
 
 def next_step(stage: AnyStage = None) -> None:
     """Show the step to work on now.
 
-    It is that of the first row which the last check found not passed; before any check it is the first step.
+    It is that of the first criterion that the last check found not passed; before any check it is the first step.
     """
-    from grader.progress import steps
+    from grader.progress import readme_steps
     from grader.progress.actions import stage_or_current
-    from grader.progress.steps import last_seen, next_row
+    from grader.progress.readme_steps import last_seen, next_row
     from grader.report.terminal.overview import about_row
-    from grader.report.terminal.screen import look, say, show_markdown
-    from grader.report.terminal.words import reached_of
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -94,7 +94,7 @@ def next_step(stage: AnyStage = None) -> None:
     if (found := last_seen(workspace, target)) is not None:
         say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
     if row is None:
-        say(f"Every row of {target.id} passed when it was last checked.", "`grader` says where you are.")
+        say(f"Every criterion of {target.id} passed when it was last checked.", "`grader` says where you are.")
         if found is not None and found.not_robust:
             first = found.not_robust[0]
             say(
@@ -102,7 +102,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(steps.part(target, row.id)))
+        show_markdown(look().command(readme_steps.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:
@@ -111,7 +111,6 @@ def start(stage: StageName) -> None:
     Stages before it that have not passed are recorded as skipped, never as passed.
     """
     from grader.progress import actions
-    from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = workspace.course.find(stage)
@@ -140,7 +139,6 @@ def reset(
     """
     from grader.progress import actions
     from grader.progress.actions import stage_or_current
-    from grader.report.terminal.screen import say
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -158,7 +156,7 @@ def reset(
 
 def solution(
     stage: PassedStage = None,
-    criterion: RowName = None,
+    criterion: CriterionName = None,
     give_up: Annotated[
         bool,
         typer.Option("--give-up", help="Show the function of CRITERION alone, before the stage has passed; recorded."),
@@ -181,8 +179,8 @@ def solution(
 
     It stands beside your own module, function by function, with what differs in method and speed.
 
-    Before that, and after the last hint of a row, --give-up shows the function
-    of that row alone, with the private helpers that it needs. It asks first,
+    Before that, and after the last hint of a criterion, --give-up shows the function
+    of that one alone, with the private helpers that it needs. It asks first,
     since it is recorded: `status`, `watch`, `serve`, `report` and the certificate say "seen".
     The stage can still be passed.
     """
@@ -190,12 +188,10 @@ def solution(
         _give_up(stage, criterion, yes, output, compare, json)
         return
     if criterion is not None:
-        message = f"a solution is that of a whole stage, and {criterion!r} names one row"
-        raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
-    from grader.atomic import write_new
+        message = f"a solution is that of a whole stage, and {criterion!r} names one criterion"
+        raise UsageError(message, "Add --give-up to see that criterion alone, or leave it out.")
     from grader.progress import actions
     from grader.progress.actions import stage_or_last
-    from grader.report.terminal.screen import say, write
 
     workspace = open_here()
     target = stage_or_last(workspace, stage)
@@ -216,12 +212,9 @@ def solution(
 def _give_up(
     stage: str | None, criterion: str | None, yes: bool, output: Path | None, compare: bool | None, json: bool
 ) -> None:
-    """Show the function of one row, after a question."""
-    from grader.atomic import expect_new, write_new
+    """Show the function of one criterion, after a question."""
     from grader.progress import hints
     from grader.progress.actions import stage_and_row
-    from grader.report.document import dumps, seen_document
-    from grader.report.terminal.screen import say, write
 
     if compare is not None or (json and output is not None):
         given = "--json with --output" if compare is None else "--compare" if compare else "--reference"
@@ -230,7 +223,9 @@ def _give_up(
     target, criterion = stage_and_row(workspace, stage, criterion)
     if criterion is None:
         rows = ", ".join(row.id for row in target.criteria)
-        raise UsageError(f"--give-up is for one row of {target.id}, and none was named", f"The rows are {rows}.")
+        raise UsageError(
+            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {rows}."
+        )
     row = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
@@ -239,6 +234,8 @@ def _give_up(
         return
     found = hints.shown(workspace, target, row, datetime.now(UTC))
     if json:
+        from grader.report.document import dumps, seen_document
+
         write(dumps(seen_document(target, found)))
     elif output is not None:
         write_new(output, found.text, free=_OTHER_FILE)
@@ -250,9 +247,7 @@ def _give_up(
 
 
 def _is_sure(stage: Stage, row: Criterion) -> bool:
-    """Ask whether a row is to be shown; UsageError where nobody can answer."""
-    from grader.report.terminal.screen import say
-
+    """Ask whether a function is to be shown; UsageError where nobody can answer."""
     asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
@@ -263,38 +258,36 @@ def _is_sure(stage: Stage, row: Criterion) -> bool:
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
     """Show the reference beside the learner's own module."""
     from grader.progress.comparison import compared
-    from grader.report.document import dumps, solution_document
     from grader.report.terminal.beside import comparison_lines
-    from grader.report.terminal.screen import look, show, ticking, write
 
     with ticking(f"{stage.id} · measuring both" if time else stage.id) as tick:
         found = compared(workspace, stage, time, on_test=tick)
     if json:
+        from grader.report.document import dumps, solution_document
+
         write(dumps(solution_document(found)))
     else:
-        show(comparison_lines(found, look()))
+        screen.show(comparison_lines(found, look()))
 
 
 def greet() -> None:
     """Show where a learner is, and what comes next."""
+    from grader.progress.readme_steps import times_of
     from grader.progress.standings import standings
-    from grader.progress.steps import times_of
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show
 
     workspace = open_here()
     progress = workspace.store.read()
     times = {stage.id: times_of(stage) for stage in workspace.course.stages} if progress.last is None else {}
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, times, look()))
+    screen.show(home_lines(workspace.course, standings(workspace, progress), progress.last, times, look()))
     _tell_newer_course(workspace.course)
 
 
 def status(as_json: Json = False) -> None:
     """List the stages: passed, skipped, open, or locked."""
+    from grader.progress.readme_steps import next_step, times_of
     from grader.progress.standings import standings
-    from grader.progress.steps import next_step, times_of
     from grader.report.terminal.overview import status_document, status_lines
-    from grader.report.terminal.screen import look, show, write
 
     workspace = open_here()
     progress = workspace.store.read()
@@ -307,7 +300,7 @@ def status(as_json: Json = False) -> None:
 
         write(dumps(status_document(found, times, step, progress, __version__)))
     else:
-        show(status_lines(workspace.course, found, times, step, look()))
+        screen.show(status_lines(workspace.course, found, times, step, look()))
         _tell_newer_course(workspace.course)
 
 
@@ -316,6 +309,4 @@ def _tell_newer_course(course: Course) -> None:
     from grader.setup.edition import newer_course
 
     if (told := newer_course(course.hidden)) is not None:
-        from grader.report.terminal.screen import say
-
         say(told)

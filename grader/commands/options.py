@@ -11,13 +11,12 @@ import typer
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
+from grader.progress.workspace import open_workspace
 from grader.report.formats import CHECKS
 
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
     """Complete a stage by its id or its folder's name."""
-    from grader.progress.workspace import open_workspace
-
     try:
         stages = open_workspace(Path.cwd()).course.stages
     except GraderError:
@@ -26,10 +25,8 @@ def stage_names(incomplete: str) -> list[tuple[str, str]]:
     return [each for each in names if each[0].startswith(incomplete)]
 
 
-def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Complete a row of the stage that was named before it, or of all stages."""
-    from grader.progress.workspace import open_workspace
-
+def criterion_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Complete a criterion of the stage that was named before it, or of all stages."""
     try:
         course = open_workspace(Path.cwd()).course
         stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
@@ -39,9 +36,8 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Complete a step of the stage that was named before it: by its number, or by a row or function of it."""
-    from grader.progress.steps import readme, steps_of
-    from grader.progress.workspace import open_workspace
+    """Complete a step of the stage that was named before it: by its number, or by a criterion or function of it."""
+    from grader.progress.readme_steps import readme, steps_of
 
     try:
         stage = open_workspace(Path.cwd()).course.find(context.params.get("stage") or "")
@@ -86,14 +82,14 @@ PassedStage = Annotated[
         autocompletion=stage_names,
     ),
 ]
-RowName = Annotated[
+CriterionName = Annotated[
     str | None,
-    typer.Argument(metavar="CRITERION", help="A row, by its id or its function.", autocompletion=row_names),
+    typer.Argument(metavar="CRITERION", help="A criterion, by its id or function.", autocompletion=criterion_names),
 ]
 StepName = Annotated[
     str | None,
     typer.Argument(
-        metavar="STEP", help="A row, a function, or the number of a step; by default all of it.",
+        metavar="STEP", help="A criterion, a function, or the number of a step; by default all of it.",
         autocompletion=step_names,
     ),
 ]  # fmt: skip
@@ -115,19 +111,15 @@ ExploredFiles = Annotated[
         "--submission", metavar="PATH", help="Explore someone's course, folder, module, archive or repo@revision."
     ),
 ]
-OnlyRow = Annotated[
-    str | None,
-    typer.Option("--only", metavar="CRITERION", help="Grade one row, by id or function.", autocompletion=row_names),
+CriterionOption = Annotated[
+    str | None, typer.Option("--row", metavar="CRITERION", hidden=True, help="CRITERION, as scripts may still say it.")
 ]
-
-
-ShownRow = Annotated[
+OnlyCriterion = Annotated[
     str | None,
     typer.Option(
-        "--row", metavar="CRITERION", help="Show one row whole, by id or function; all are graded.",
-        autocompletion=row_names,
+        "--only", metavar="CRITERION", help="Grade one criterion, by id or function.", autocompletion=criterion_names
     ),
-]  # fmt: skip
+]
 
 
 EveryStage = Annotated[

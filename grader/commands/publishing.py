@@ -14,14 +14,14 @@ from pathlib import Path
 from grader.atomic import write_atomically
 from grader.errors import GraderFault, OutputError, UsageError
 from grader.report.formats import CHECKS, Target
-from grader.report.graded import Report, ReportContext
+from grader.report.graded import CheckReport, ReportContext
 from grader.report.terminal import screen
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes GitHub's summary
 
 
 @dataclass(frozen=True)
-class Press:
+class ReportWriter:
     """The formats that were asked for, and the environment that says more of where they go."""
 
     targets: tuple[Target, ...]
@@ -37,7 +37,7 @@ class Press:
         """Whether a report is one that a gradebook takes points from."""
         return any(CHECKS[target.name].gives_marks for target in self.targets)
 
-    def without(self, name: str) -> Press:
+    def without(self, name: str) -> ReportWriter:
         """Return the same but for one format."""
         return replaced(self, targets=tuple(target for target in self.targets if target.name != name))
 
@@ -58,36 +58,36 @@ class Press:
         for path in files:
             path.unlink(missing_ok=True)
 
-    def publish(self, report: Report, root: Path, now: datetime) -> None:
+    def publish(self, report: CheckReport, root: Path, now: datetime) -> None:
         """Write every report; GraderFault, after all others are written, where one cannot be."""
-        scene = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
+        context = ReportContext(now, self.environment, lambda label: located(label, root, self.environment))
         failed: list[str] = []
         for target in self.targets:
             try:
-                self._put(target, report, scene)
+                self._put(target, report, context)
             except (OutputError, GraderFault) as error:
                 failed.append(error.message)
             except OSError as error:
                 failed.append(f"{SUMMARY} cannot be written: {error.strerror}")
             if target.name == "github":
-                self._annotate(report, scene, failed)
+                self._annotate(report, context, failed)
         if failed:
             raise GraderFault("; ".join(failed))
 
-    def _annotate(self, report: Report, scene: ReportContext, failed: list[str]) -> None:
+    def _annotate(self, report: CheckReport, context: ReportContext, failed: list[str]) -> None:
         from grader.report import github
 
         try:
-            for line in github.annotation_lines(report, scene):
+            for line in github.annotation_lines(report, context):
                 screen.write(line, error=self.takes_stdout)
         except OutputError as error:
             failed.append(error.message)
 
-    def _put(self, target: Target, report: Report, scene: ReportContext) -> None:
+    def _put(self, target: Target, report: CheckReport, context: ReportContext) -> None:
         if target == Target("github"):
-            append_summary(Path(self.environment[SUMMARY]), report, scene)
+            append_summary(Path(self.environment[SUMMARY]), report, context)
             return
-        content = CHECKS[target.name].render(report, scene)
+        content = CHECKS[target.name].render(report, context)
         if target.path is not None:
             put(target.path, content)
         elif isinstance(content, bytes):
@@ -114,12 +114,12 @@ def put(path: Path, content: str | bytes) -> None:
     write_atomically(path, content, GraderFault, follow=False)
 
 
-def append_summary(path: Path, report: Report, scene: ReportContext) -> None:
+def append_summary(path: Path, report: CheckReport, context: ReportContext) -> None:
     """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
     from grader.report import github
 
     with path.open("ab") as file:
-        file.write(github.summary(report, scene, github.LIMIT - file.tell()).encode("utf-8"))
+        file.write(github.summary(report, context, github.LIMIT - file.tell()).encode("utf-8"))
 
 
 def expect_writable(path: Path) -> None:

@@ -12,6 +12,10 @@ import typer
 from grader.commands.learning import open_here
 from grader.commands.options import Isolation, Json, RequireIsolation, SigningKey, Student
 from grader.errors import UsageError, installs
+from grader.report.document import dumps
+from grader.report.terminal import screen
+from grader.report.terminal.screen import say
+from grader.shell import here, portable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -20,13 +24,13 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
     from grader.progress.actions import GradingRequest, Workspace
     from grader.web.certificate import Certificate
-    from grader.web.report import Picture
+    from grader.web.report_page import Picture
     from grader.web.road import Road
 
 OUTPUT = Path("report.html")
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where the page goes; by default report.html, here."),
+    typer.Option("--output", "-o", metavar="FILE", help="Where the page goes; by default report_page.html, here."),
 ]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in your browser.")]
 Pictures = Annotated[
@@ -52,14 +56,11 @@ def report(
     With --json a document is printed, and the page is written only where --output names a file.
     """
     from grader.progress.actions import GradingRequest
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
-    from grader.shell import here, portable
-    from grader.web.report import Pages, report_document, write
+    from grader.web.report_page import ReportPages, report_document, write
     from grader.web.road import road
 
     target = _target(output, open_it, as_json)
-    pages = Pages(portable(here())) if target is not None else None
+    pages = ReportPages(portable(here())) if target is not None else None
     key = _key(signing_key)
     workspace = open_here()
     request = GradingRequest(None, None, None, isolation, require_isolation, student)
@@ -76,7 +77,7 @@ def report(
 
 def _target(output: Path | None, open_it: bool, as_json: bool) -> Path | None:
     """Return where the page goes, which replaces nothing; None where only a document is asked for."""
-    from grader.web.report import expect_free
+    from grader.web.report_page import expect_free
 
     target = output or (None if as_json else OUTPUT)
     if open_it and target is None:
@@ -106,7 +107,6 @@ def _certificate(
 
 
 def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Provenance) -> Certificate:
-    from grader.report.terminal import screen
     from grader.web.certificate import Certificate, proven
 
     proof = proven(workspace, request, screen.ticking, lambda: datetime.now(UTC))
@@ -118,25 +118,22 @@ def _graded(workspace: Workspace, found: Road, request: GradingRequest, made: Pr
 
 def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Picture], str]:
     """Return the pictures, and why there are none where they were wanted and cannot be drawn."""
-    from grader.report.terminal import screen
-    from grader.web import report
+    from grader.web import report_page
 
     if not wanted:
         return [], ""
-    if not report.can_draw():
+    if not report_page.can_draw():
         return [], f"Pictures need matplotlib. {installs('plot', 'matplotlib')}"
 
     def begin(stage: Stage) -> None:
         screen.say(f"Drawing {stage.id}.")
 
-    return list(report.drawn(workspace, isolation, begin)), ""
+    return list(report_page.drawn(workspace, isolation, begin)), ""
 
 
 def _tell(page: Path, open_it: bool) -> None:
     """Say where a page was written, or open it in the browser; say so where none is found."""
     import webbrowser
-
-    from grader.report.terminal.screen import say
 
     say(f"Wrote {page}.", None if open_it else "--open shows it in your browser.")
     if open_it and not webbrowser.open(page.resolve().as_uri()):

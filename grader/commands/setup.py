@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,13 @@ import typer
 
 from grader import __version__, shell
 from grader.commands.options import Json
+from grader.course.settings import find_course_root
 from grader.errors import GraderFault
+from grader.report.document import dumps
+from grader.report.terminal import screen
+from grader.report.terminal.screen import say, write
+from grader.report.terminal.words import count
+from grader.shell import here
 
 if TYPE_CHECKING:
     from grader.doctor.health import Finding
@@ -42,7 +49,6 @@ def init(
     The folder brings this grader's wheel along, so that `uv run grader` works there without an index of packages that
     has it. Nothing is overwritten: a folder that holds anything is refused.
     """
-    from grader.report.terminal.screen import say
     from grader.setup.making import editor_files, first_commit, make
     from grader.setup.wheel import shipped
 
@@ -67,12 +73,7 @@ def update(
     READMEs, tests and stubs change; your code is never overwritten. Where a stub changed as well, it is merged into
     your code, or put next to it. What it replaces of yours is kept in .grader/backups/.
     """
-    from datetime import UTC, datetime
 
-    from grader.course.settings import find_course_root
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import say, write
-    from grader.report.terminal.words import count
     from grader.setup.updating import update as bring
     from grader.setup.wheel import shipped
 
@@ -138,13 +139,8 @@ def editor(
 
     Your own settings stay as they are; what is missing is added, and the old files are kept in .grader/backups/.
     """
-    from datetime import UTC, datetime
 
-    from grader.course.settings import find_course_root
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import say, write
     from grader.setup.editors import editor_settings, write_settings
-    from grader.shell import here
 
     wanted = editor_settings(name, here())
     if printed:
@@ -177,8 +173,6 @@ def doctor(
 def report(start: Path, as_json: bool, every_tier: bool = False) -> int:
     """Print what the doctor finds; returns 0 where nothing is broken."""
     from grader.doctor.health import examine
-    from grader.report.document import dumps
-    from grader.report.terminal import screen
     from grader.report.terminal.overview import SCHEMA, finding_lines
 
     console = screen.console()

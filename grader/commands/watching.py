@@ -13,6 +13,8 @@ from grader import shell
 from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
 from grader.errors import UsageError, installs
+from grader.report.terminal import screen
+from grader.report.terminal.screen import say, write
 
 WITHOUT = "Textual is not installed, so what happens is told in lines."
 
@@ -29,7 +31,6 @@ def watch(
     needs Textual, which the extra `tui` brings. Without it what happens is told in lines, as with `--plain`.
     """
     from grader.progress.actions import stage_or_current
-    from grader.report.terminal import screen
 
     missing = [name for name in ("stdin", "stdout", "stderr") if not getattr(sys, name).isatty()]
     if not plain and missing:
@@ -62,8 +63,7 @@ def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None
     nothing comes from the network. Ctrl-C ends it.
     """
     from grader.progress.actions import stage_or_current
-    from grader.report.terminal.screen import say, write
-    from grader.web.server import serve as run
+    from grader.web.http_server import serve as run
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -81,8 +81,6 @@ def serve(stage: AnyStage = None, port: Port = 0, open_it: Open = False) -> None
 def _show(address: str) -> None:
     """Open the page in the browser; say so where none is found."""
     import webbrowser
-
-    from grader.report.terminal.screen import say
 
     if not webbrowser.open(address):
         say("No browser was found to open it with.", "Open the address yourself.", "yellow")

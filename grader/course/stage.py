@@ -259,12 +259,12 @@ class Stage:
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
             alike = self.alike(criterion_id)
-            hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The rows are {', '.join(ids)}."
-            raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
+            hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The criteria are {', '.join(ids)}."
+            raise UsageError(f"{criterion_id!r} is not a criterion of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
     def alike(self, name: str) -> list[str]:
-        """The ids of up to three rows that contain a name, or else of the one that is spelt most like it."""
+        """The ids of up to three criteria that contain a name, or else of the one that is spelt most like it."""
         ids = [row.id for row in self.criteria]
         return [row for row in ids if name in row][:3] or near(name, ids)[:1]
 
@@ -273,7 +273,7 @@ class Stage:
         found = self.meant(name)
         if len(found) > 1:
             rows = ", ".join(row.id for row in found)
-            raise UsageError(f"{name!r} stands in {len(found)} rows of {self.name}: {rows}", "Name one of them.")
+            raise UsageError(f"{name!r} stands in {len(found)} criteria of {self.name}: {rows}", "Name one of them.")
         return found[0] if found else self.criterion(name)
 
     def meant(self, name: str) -> tuple[Criterion, ...]:

@@ -226,7 +226,7 @@ def _stage(stage: Stage) -> Iterator[Finding]:
             if all_seen and row.id not in marked:
                 yield Finding(topic, "broken", f"{row.id} has no {kind} test, so it can never pass")
         for name in sorted(marked - {row.id for row in stage.criteria}):
-            yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is not a row of stage.toml")
+            yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is not a criterion of stage.toml")
     try:
         load_mistakes(stage)
         defined = defined_names(reference_source(stage).encode())

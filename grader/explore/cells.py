@@ -271,7 +271,6 @@ def shade_of(weight: float, count: int, plain: bool) -> str:
 NUMBERED = 5  # columns up to which numbers are written
 MANY, NAMED = 10, 20  # rows above which two stand in one line; so many where rows have names
 NUMBER, WIDE, NARROW = 6, 2, 1  # columns of a cell
-DARKS = {False: " ░▒▓█", True: " .:*#"}
 SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of equal strength
 
 

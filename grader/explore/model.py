@@ -434,7 +434,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Ran:
+class ExplorationRun:
     """Where and how the learner's module ran."""
 
     file: str
@@ -470,7 +470,7 @@ class Exploration:
     stage: str
     title: str
     example: Example | None
-    ran: Ran
+    ran: ExplorationRun
     steps: tuple[StepResult, ...] = ()
     maps: tuple[WeightMap, ...] = ()
     next_function: str | None = None

@@ -32,7 +32,7 @@ NOTE = "Rows are queries, columns are keys: how much the word on the left attend
 
 
 @dataclass(frozen=True)
-class Plan:
+class FigureLayout:
     """Where everything stands, in inches; room is what drawings below the maps take, wide and high.
 
     words are those of the queries, which stand beside the rows, and keys those below the columns, by default the same.
@@ -102,7 +102,7 @@ def painted(found: Exploration, room: tuple[float, float] = (0.0, 0.0)) -> Figur
     """Return the figure of an exploration that has maps, with so much room below them, in inches."""
     assert found.example is not None
     words, keys = (tuple(map(_label, names)) for names in (found.example.words, found.example.keys))
-    plan = Plan(arranged(found.maps), words, keys, room)
+    plan = FigureLayout(arranged(found.maps), words, keys, room)
     figure = Figure(figsize=plan.size, facecolor="white")
     FigureCanvasAgg(figure)
     _title(figure, found, plan)
@@ -140,12 +140,12 @@ def hatched(figure: Figure, axes: Axes) -> None:
     axes.tick_params(pad=pad)
 
 
-def _axes(figure: Figure, plan: Plan, left: float, bottom: float, width: float, height: float) -> Axes:
+def _axes(figure: Figure, plan: FigureLayout, left: float, bottom: float, width: float, height: float) -> Axes:
     across, up = plan.size
     return figure.add_axes((left / across, bottom / up, width / across, height / up))
 
 
-def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
+def _title(figure: Figure, found: Exploration, plan: FigureLayout) -> None:
     across, up = plan.size
     example = found.example
     assert example is not None
@@ -170,7 +170,7 @@ def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
         )  # fmt: skip
 
 
-def _map(axes: Axes, each: WeightMap, plan: Plan) -> None:
+def _map(axes: Axes, each: WeightMap, plan: FigureLayout) -> None:
     count = len(plan.below_words)
     cells = [(row, column, w) for row, weights in enumerate(each.weights) for column, w in enumerate(weights)]
     paints = [_paint(weight, count) for _, _, weight in cells]
@@ -195,7 +195,7 @@ def _paint(weight: float, count: int) -> tuple[str, str]:
     return colours(weight, count) if weight else (FAINT, "white")
 
 
-def _number(axes: Axes, place: tuple[float, float], weight: float, colour: str, plan: Plan) -> None:
+def _number(axes: Axes, place: tuple[float, float], weight: float, colour: str, plan: FigureLayout) -> None:
     """Write a weight into its cell, in a size that fits; many zeros would only be noise."""
     if weight == 0 and len(plan.below_words) > ZEROS:
         return
@@ -205,7 +205,7 @@ def _number(axes: Axes, place: tuple[float, float], weight: float, colour: str, 
     axes.text(*place, shown, ha="center", va="center", fontsize=size, color=colour)
 
 
-def _scale(figure: Figure, plan: Plan) -> None:
+def _scale(figure: Figure, plan: FigureLayout) -> None:
     """Draw which colour is which weight, beside the first row."""
     count = len(plan.below_words)
     left, bottom = plan.corner(0, len(plan.rows[0]) - 1)

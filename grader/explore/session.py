@@ -22,12 +22,12 @@ from grader.explore.model import (
     Call,
     Example,
     Exploration,
+    ExplorationRun,
     Known,
     Origin,
     Part,
     PartStatus,
     Plan,
-    Ran,
     Reading,
     Step,
     StepResult,
@@ -51,7 +51,7 @@ from grader.submission.source import check_source
 TEXT_LIMIT = 1500
 
 
-class Walk:
+class StepRunner:
     """Goes through the steps and keeps what is known, and which functions turned out not to be written yet."""
 
     def __init__(self, stage: Stage, process: LearnerProcess, known: dict[str, Any], is_lesson: bool) -> None:
@@ -208,7 +208,7 @@ def explore(
     plan = plans(course)[stage.id]
     known = dict(plan.start(example, seed, data_files(stage)) if plan.data else plan.start(example, seed))
     tier, note = tiers.choose(isolation)
-    ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
+    ran = ExplorationRun(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
     base = Exploration(stage.id, stage.title, None if plan.prompt else example, ran, given=_given(plan, example))
     if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)
@@ -243,7 +243,7 @@ def walked(
         return
     process.on_request = telling.shared.call
     start = frozenset(known)
-    walk = Walk(stage, process, known, is_lesson)
+    walk = StepRunner(stage, process, known, is_lesson)
     steps: list[StepResult] = []
     try:
         for place, step in enumerate(plan.steps):

@@ -25,14 +25,14 @@ from grader.course.manifest import load_course
 from grader.course.settings import PROJECT
 from grader.course.stage import STAGES, Course
 from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError, installs
-from grader.gradebook.pool import Pool
+from grader.gradebook.process_pool import ProcessPool
 from grader.isolation import tiers
 
 CONNECT_SECONDS = 20
 TRIES = 5  # of asking all workers, as long as some of them end meanwhile
 NOTICED_SECONDS = 0.5  # until the scheduler knows that a worker has ended
 SHOWN = 5
-_pools: dict[tuple[str, bytes | None, Order], Pool] = {}
+_pools: dict[tuple[str, bytes | None, Order], ProcessPool] = {}
 _making = threading.Lock()
 _WHEN = (1980, 1, 1, 0, 0, 0)  # so that the same course gives the same bytes
 _KEY = "tests.key"
@@ -139,14 +139,14 @@ def call_there(bundle: Bundle, order: Order, function: Callable[..., Any], argum
         raise GraderFault(f"{type(error).__name__}: {error}") from None
 
 
-def _pool(bundle: Bundle, order: Order) -> Pool:
+def _pool(bundle: Bundle, order: Order) -> ProcessPool:
     with _making:
         key = bundle.digest, bundle.key, order
         if key not in _pools:
             # Dask's nanny marks its workers as daemons, whose children Python refuses; these end with their pipes.
             multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
             given = unpacked(bundle), *order.given
-            _pools[key] = Pool(_threads(), order.seconds, order.prepare, given, order.kind)
+            _pools[key] = ProcessPool(_threads(), order.seconds, order.prepare, given, order.kind)
         return _pools[key]
 
 

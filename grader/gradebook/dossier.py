@@ -6,7 +6,7 @@ with Gradebook.open(folder) as book:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ class MarkedLine:
 
 
 @dataclass(frozen=True)
-class Earned:
+class CriterionPoints:
     """A criterion with its points before lateness; reason is what the person said who gave them, calls what failed."""
 
     id: str
@@ -48,7 +48,7 @@ class StageDossier:
 
     entry: Entry
     title: str
-    criteria: tuple[Earned, ...]
+    criteria: tuple[CriterionPoints, ...]
     code: tuple[MarkedLine, ...]
     history: tuple[Change, ...]
     attempt: Attempt | None
@@ -74,7 +74,7 @@ def dossier(book: Gradebook, policy: Policy, student: str, stage: str | None = N
                 entry,
                 str(verdict.get("title") or ""),
                 tuple(_earned(row, earned, reasons) for row in verdict.get("criteria") or ()),
-                marked(text, verdict) if text is not None else (),
+                marked(text, _said(verdict)) if text is not None else (),
                 tuple(each for each in history if each.stage in (entry.stage, "")),
                 attempt,
                 book.result(number) if number is not None else None,
@@ -87,13 +87,15 @@ def _counting(book: Gradebook, student: str) -> Iterable[tuple[Attempt, int]]:
     return [(each, each.result) for each in book.attempts(student) if each.result is not None]
 
 
-def _earned(row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]) -> Earned:
+def _earned(
+    row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]
+) -> CriterionPoints:
     points, out_of = earned.get(row["id"], (0.0, 0.0))
     failures = row.get("failures") or ()
     calls = [f"{each.get('call') or each.get('test') or ''}: {_first(each.get('message'))}" for each in failures]
     causes = dict.fromkeys(_cause(each["cause"]) for each in failures if each.get("cause"))
     about = str(row.get("text") or row["id"])
-    return Earned(
+    return CriterionPoints(
         row["id"], about, row["status"], points, out_of, reasons.get(row["id"], ""), tuple(calls), tuple(causes)
     )
 
@@ -108,26 +110,30 @@ def _first(text: object) -> str:
     return str(text or "").partition("\n")[0][:MOST_SAID]
 
 
-def marked(text: bytes, verdict: Mapping[str, Any]) -> tuple[MarkedLine, ...]:
-    """Return the lines of a module, each with the causes that lie there; a failure without a cause at its own line.
+def marked(text: bytes, said: Iterable[tuple[int, str]]) -> tuple[MarkedLine, ...]:
+    """Return the lines of a module, each with what is said of its number; a number of 0 is of no line.
 
-    >>> marked(b"a = 1\\nb = 2", {"criteria": [{"failures": [{"where": "x.py:2", "message": "got 2"}]}]})[1]
+    >>> marked(b"a = 1\\nb = 2", [(2, "got 2"), (0, "no line")])[1]
     MarkedLine(number=2, text='b = 2', causes=('got 2',))
     """
     found: dict[int, dict[str, None]] = {}
+    for line, cause in said:
+        if line and cause:
+            found.setdefault(line, {})[cause] = None
+    lines = text.decode("utf-8", "replace").splitlines()
+    return tuple(MarkedLine(at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
+
+
+def _said(verdict: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the causes of a verdict with their lines; of a failure without a cause what it is, at its own line."""
     for row in verdict.get("criteria") or ():
         for failure in row.get("failures") or ():
             cause = failure.get("cause") or {}
             place = str(failure.get("where") or "").rpartition(":")[2]
             line = cause.get("line") or (int(place) if place.isdecimal() and not cause else 0)
-            said = _first(cause.get("text") or failure.get("message"))
-            if line and said:
-                found.setdefault(line, {})[said] = None
+            yield line, _first(cause.get("text") or failure.get("message"))
     problem = verdict.get("problem") or {}
-    if problem.get("line"):
-        found.setdefault(problem["line"], {})[_first(problem.get("message"))] = None
-    lines = text.decode("utf-8", "replace").splitlines()
-    return tuple(MarkedLine(at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
+    yield problem.get("line") or 0, _first(problem.get("message"))
 
 
 def as_document(found: Iterable[StageDossier], student: str) -> dict[str, Any]:

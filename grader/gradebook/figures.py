@@ -29,7 +29,7 @@ _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
 
 @dataclass(frozen=True)
-class Try:
+class GradedAttempt:
     """A verdict on something that was handed in, and the seconds that it took."""
 
     verdict: Document
@@ -37,7 +37,7 @@ class Try:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class StudentRecord:
     """All of one student: the entries that count, and by stage each attempt that was graded, the earliest first.
 
     texts holds the modules that count, by stage.
@@ -45,7 +45,7 @@ class Sheet:
 
     student: str
     entries: tuple[Entry, ...]
-    tries: Mapping[str, tuple[Try, ...]]
+    tries: Mapping[str, tuple[GradedAttempt, ...]]
     texts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
@@ -59,7 +59,9 @@ class Sheet:
         return sum(each.passed for each in self.entries)
 
 
-def sheets(book: Gradebook, stages: frozenset[str] | None = None, student: str | None = None) -> Iterator[Sheet]:
+def sheets(
+    book: Gradebook, stages: frozenset[str] | None = None, student: str | None = None
+) -> Iterator[StudentRecord]:
     """Yield the students in the order of their names, one in memory at a time; with stages, only what is of these.
 
     With student, that one alone.
@@ -67,7 +69,7 @@ def sheets(book: Gradebook, stages: frozenset[str] | None = None, student: str |
     for name, cells in groupby(entries(book, student), key=lambda entry: entry.student):
         mine = tuple(each for each in cells if stages is None or each.stage in stages)
         if mine:
-            yield Sheet(name, mine, _tries(book, name), dict(_texts(book, mine)))
+            yield StudentRecord(name, mine, _tries(book, name), dict(_texts(book, mine)))
 
 
 def _texts(book: Gradebook, mine: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
@@ -76,16 +78,16 @@ def _texts(book: Gradebook, mine: Iterable[Entry]) -> Iterator[tuple[str, bytes]
             yield each.stage, text
 
 
-def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[Try, ...]]:
-    found: dict[str, tuple[Try, ...]] = {}
+def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[GradedAttempt, ...]]:
+    found: dict[str, tuple[GradedAttempt, ...]] = {}
     for attempt, result in book.counting(student):
         if result.outcome == "graded":
-            found[attempt.stage] = (*found.get(attempt.stage, ()), Try(result.verdict, result.seconds))
+            found[attempt.stage] = (*found.get(attempt.stage, ()), GradedAttempt(result.verdict, result.seconds))
     return found
 
 
 @dataclass
-class RowFigures:
+class CriterionFigures:
     """One row of a stage: how many of those whose module ran pass it, are robust, or have not started it."""
 
     stage: str
@@ -112,7 +114,7 @@ class StageFigures:
     passed: int = 0
     late: int = 0
     attempts: int = 0
-    rows: dict[str, RowFigures] = field(default_factory=dict)
+    rows: dict[str, CriterionFigures] = field(default_factory=dict)
     bins: list[int] = field(default_factory=lambda: [0] * BINS)
     seconds: array[float] = field(default_factory=lambda: array("d"))
 
@@ -148,7 +150,7 @@ class MistakeFigures:
 
 
 @dataclass(frozen=True)
-class Stuck:
+class StuckStudent:
     """Someone without a full pass: the number of attempts, and the rows that passed in none of them."""
 
     student: str
@@ -158,7 +160,7 @@ class Stuck:
 
 
 @dataclass(frozen=True)
-class Line:
+class StudentSummary:
     """A student in the list of all; reason says what lacks of a full pass."""
 
     student: str
@@ -186,13 +188,13 @@ class Figures:
     stages: dict[str, StageFigures] = field(default_factory=dict)
     mistakes: dict[tuple[str, str, str], MistakeFigures] = field(default_factory=dict)
     zeros: dict[tuple[str, str, str], ZeroFigures] = field(default_factory=dict)
-    stuck: list[Stuck] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    stuck: list[StuckStudent] = field(default_factory=list)
+    lines: list[StudentSummary] = field(default_factory=list)
 
-    def add(self, sheet: Sheet, page: str = "") -> None:
+    def add(self, sheet: StudentRecord, page: str = "") -> None:
         """Count a student; page is the name of the file with their feedback."""
         reason = "; ".join(filter(None, (f"{each.stage}: {why}" for each in sheet.entries if (why := lacks(each)))))
-        line = Line(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
+        line = StudentSummary(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
         self.lines.append(line)
         for entry in sheet.entries:
             if (zero := zero_of(entry)) is not None:
@@ -205,7 +207,7 @@ class Figures:
             if (slow := stuck(entry, tries)) is not None:
                 self.stuck.append(slow)
 
-    def _name(self, stage: str, tries: Sequence[Try]) -> None:
+    def _name(self, stage: str, tries: Sequence[GradedAttempt]) -> None:
         """Count each mistake once that any of a student's verdicts on a stage names."""
         seen: set[tuple[str, str, str]] = set()
         causes = [
@@ -229,7 +231,7 @@ class Figures:
         """Return why modules earn nothing, the reason of the most students first."""
         return sorted(self.zeros.values(), key=lambda each: -len(each.students))[:most]
 
-    def hardest(self, most: int) -> list[RowFigures]:
+    def hardest(self, most: int) -> list[CriterionFigures]:
         """Return the rows that the smallest part passes, of those that anybody misses."""
         rows = [row for stage in self.stages.values() for row in stage.rows.values() if row.passed < row.of]
         return sorted(rows, key=lambda row: row.share)[:most]
@@ -238,7 +240,7 @@ class Figures:
         """Return the mistakes of the most students."""
         return sorted(self.mistakes.values(), key=lambda each: -each.students)[:most]
 
-    def longest(self, most: int) -> list[Stuck]:
+    def longest(self, most: int) -> list[StuckStudent]:
         """Return who is stuck, the most attempts first."""
         return sorted(self.stuck, key=lambda each: (-each.attempts, each.student))[:most]
 
@@ -285,7 +287,7 @@ def lacks(entry: Entry) -> str:
     return (f"{named}{more}" + (f": {told}" if told else ""))[:MOST_REASON]
 
 
-def stuck(entry: Entry, tries: Sequence[Try]) -> Stuck | None:
+def stuck(entry: Entry, tries: Sequence[GradedAttempt]) -> StuckStudent | None:
     """Return that somebody is stuck: many attempts and no full pass, or a row that none of several passes."""
     if entry.passed or any(each.verdict.get("passed") for each in tries):
         return None
@@ -293,16 +295,18 @@ def stuck(entry: Entry, tries: Sequence[Try]) -> Stuck | None:
     never = [row["id"] for row in _rows(tries[-1].verdict)] if tries else []
     never = [row for row in never if not any(row in found for found in passing)]
     if len(tries) >= MANY or (len(tries) >= AGAIN and never):
-        return Stuck(entry.student, entry.stage, len(tries), tuple(never))
+        return StuckStudent(entry.student, entry.stage, len(tries), tuple(never))
     return None
 
 
-def _count(stage: StageFigures, entry: Entry, tries: Sequence[Try]) -> None:
+def _count(stage: StageFigures, entry: Entry, tries: Sequence[GradedAttempt]) -> None:
     verdict = entry.verdict or {}
     stage.outcomes[entry.outcome] += 1
     ran = entry.outcome == "graded" and zero_of(entry) is None
     for row in _rows(verdict) if ran else ():
-        found = stage.rows.setdefault(row["id"], RowFigures(stage.id, row["id"], str(row.get("text") or row["id"])))
+        found = stage.rows.setdefault(
+            row["id"], CriterionFigures(stage.id, row["id"], str(row.get("text") or row["id"]))
+        )
         found.of += 1
         found.passed += row["status"] == "passed"
         found.robust += row.get("robust") is True

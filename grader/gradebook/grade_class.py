@@ -31,14 +31,14 @@ from grader.gradebook.class_run import (
     stoppable,
 )
 from grader.gradebook.cluster import Cluster, Order, packed
-from grader.gradebook.intake import Alarm, Intake, Loading, Taken, expected, survey, taken
-from grader.gradebook.job import MOST_PATIENCE, Done, Job, course_version, grade_job, plan_of, prepare, ungraded
+from grader.gradebook.intake import Alarm, Intake, Loading, ReadAttempt, expected, survey, taken
+from grader.gradebook.job import MOST_PATIENCE, Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
 from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
-from grader.gradebook.pool import Pool, WorkerDied
-from grader.gradebook.records import Attempt, Key, Made, Member, Outcome, Result, Waiting
+from grader.gradebook.process_pool import ProcessPool, WorkerDied
+from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Versions, Waiting
 from grader.gradebook.store import Gradebook
-from grader.gradebook.submissions import Arrival, Listing, listing
+from grader.gradebook.submissions import Listing, StudentSubmission, listing
 from grader.report.escape import one_line
 from grader.report.stored import decided
 from grader.submission import Snapshot
@@ -60,10 +60,10 @@ def coordinating(
     """Give a coordinator whose processes know the course, here or on a cluster; they end with the block."""
     seconds = max(stage.limits.stage_seconds for stage in stages) * (1 + MOST_PATIENCE) + SPARE_SECONDS
     with stoppable():
-        executor: Pool | Cluster
+        executor: ProcessPool | Cluster
         if options.cluster is None:
             cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            executor = Pool(options.jobs or cores, seconds, prepare, (context.course, context.made), plan_of)
+            executor = ProcessPool(options.jobs or cores, seconds, prepare, (context.course, context.made), plan_of)
         else:
             order = Order(__version__, context.isolation, seconds, prepare, (context.made,), plan_of)
             executor = Cluster(options.cluster, packed(context.course), order)
@@ -144,7 +144,7 @@ def grade(
     return RunOutcome(tuple(tallies), outdated, strangers, listed.ignored, context.policy, tuple(systematic))
 
 
-def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[Arrival]) -> tuple[Arrival, ...]:
+def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[StudentSubmission]) -> tuple[StudentSubmission, ...]:
     """Return what arrived, without those of whom nothing came now, and something came before."""
     before = {each.student for each in book.attempts() if each.stage == stage.id}
     return tuple(each for each in arrivals if each.things or each.student not in before)
@@ -196,7 +196,11 @@ class Coordinator:
         return self._versions[stage.id]
 
     def grade(
-        self, stage: Stage, attempts: Iterable[Taken], total: int, seen: Callable[[Result], None] = lambda result: None
+        self,
+        stage: Stage,
+        attempts: Iterable[ReadAttempt],
+        total: int,
+        seen: Callable[[Result], None] = lambda result: None,
     ) -> Tally:
         """Grade what has no result yet, and record each result as it comes; seen gets each once it is recorded."""
         tally = Tally(stage.id, total)
@@ -207,7 +211,7 @@ class Coordinator:
         explain_with_class(self, stage)
         return tally
 
-    def to_resume(self, stage: Stage, attempts: Iterable[Taken], tally: Tally) -> Iterator[Job]:
+    def to_resume(self, stage: Stage, attempts: Iterable[ReadAttempt], tally: Tally) -> Iterator[GradingJob]:
         """Yield what is to be graded where the last run ended: attempts without a result.
 
         What is known, and what cannot be graded, is noted at once.
@@ -241,9 +245,9 @@ class Coordinator:
                     continue
             self.on_progress(tally)
 
-    def results(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Done | GraderError]]:
+    def results(self, jobs: Iterator[GradingJob]) -> Iterator[tuple[GradingJob, Done | GraderError]]:
         """Have jobs graded, a few ahead of the processes; a job whose process dies is tried again."""
-        running: dict[Future[Done], tuple[Job, int]] = {}
+        running: dict[Future[Done], tuple[GradingJob, int]] = {}
         more = True
         while more or running:
             while more and len(running) < self._ahead:
@@ -260,7 +264,7 @@ class Coordinator:
                 else:
                     yield job, future.result() if error is None else _fault(error, tries)
 
-    def job(self, stage: Stage, attempt: Attempt, snapshot: Snapshot) -> Job:
+    def job(self, stage: Stage, attempt: Attempt, snapshot: Snapshot) -> GradingJob:
         """Return the grading of a module with what it builds on: the student's own where that has passed.
 
         Raises StageWaits where none has, and the policy lends no reference yet.
@@ -268,7 +272,7 @@ class Coordinator:
         context = self.context
         uses = known_modules(self.book, context.policy, stage, attempt.student, context.now())
         snapshot = replace(snapshot, uses=uses)
-        return Job(self._key(stage, attempt, snapshot.whole), attempt, snapshot, context.policy.feedback)
+        return GradingJob(self._key(stage, attempt, snapshot.whole), attempt, snapshot, context.policy.feedback)
 
     def _key(self, stage: Stage, attempt: Attempt, digest: str) -> Key:
         """Return the key of a result: with the seed that the attempt had before, else one of this run's."""
@@ -277,7 +281,7 @@ class Coordinator:
         before = self.book.seed(attempt, key)
         return key if before is None else replace(key, seed=before)
 
-    def result(self, stage: Stage, job: Job, done: Done | GraderError) -> tuple[Result, str]:
+    def result(self, stage: Stage, job: GradingJob, done: Done | GraderError) -> tuple[Result, str]:
         """Return the result of a job, and why the grader failed, if it did."""
         if isinstance(done, GraderError):
             document = ungraded(stage, job.key, self.context.policy.feedback, done, self.context.made)
@@ -286,7 +290,7 @@ class Coordinator:
         outcome: Outcome = "fault" if done.is_fault else "graded"
         return self._result(stage, job.key, outcome, done.verdict, seconds, done.worker), done.fault
 
-    def ungraded(self, stage: Stage, taken: Taken) -> Result:
+    def ungraded(self, stage: Stage, taken: ReadAttempt) -> Result:
         """Return the result of what cannot be graded."""
         assert taken.error is not None
         key = self._key(stage, taken.attempt, taken.attempt.digest)
@@ -303,7 +307,7 @@ class Coordinator:
         worker: str = "",
     ) -> Result:
         made = self.context.made
-        how = Made(made.python or "", made.numpy or "", made.commit or made.release or "", worker)
+        how = Versions(made.python or "", made.numpy or "", made.commit or made.release or "", worker)
         verdict = decided(document, self.context.policy.of(stage.id).passes)
         return Result(key, outcome, verdict, self.context.now(), seconds, how)
 
@@ -383,7 +387,7 @@ def explain(
     book = coordinator.book
     waiting: dict[Key, tuple[int, tuple[str, ...], Result]] = {}
 
-    def jobs() -> Iterator[Job]:
+    def jobs() -> Iterator[GradingJob]:
         for attempt, number, pool in results:
             if number is None or not pool or book.pool(number):  # it had one
                 continue
@@ -402,7 +406,9 @@ def explain(
             book.keep_explained(number, pool, None if found is before.verdict else found)
 
 
-def _job(coordinator: Coordinator, stage: Stage, attempt: Attempt, before: Result, pool: tuple[str, ...]) -> Job | None:
+def _job(
+    coordinator: Coordinator, stage: Stage, attempt: Attempt, before: Result, pool: tuple[str, ...]
+) -> GradingJob | None:
     """Return the grading of a result with a pool; None where it has causes, or is not as it was."""
     rows = unexplained(before.verdict) if before.outcome == "graded" else ()
     text = coordinator.book.source(attempt.digest)

@@ -20,7 +20,7 @@ from grader.errors import GraderFault, NotHandedIn, SubmissionError, SystematicF
 from grader.gradebook.policy import Policy
 from grader.gradebook.records import Attempt, Clock, Outcome, Result
 from grader.gradebook.store import Gradebook
-from grader.gradebook.submissions import Arrival, Doubt, Reason, SubmittedFile, chosen
+from grader.gradebook.submissions import Doubt, Reason, StudentSubmission, SubmittedFile, chosen
 from grader.report.terminal.words import count
 from grader.submission import MAX_BYTES, Snapshot, take, take_misnamed
 from grader.submission.files import is_renamed, shown
@@ -49,7 +49,7 @@ _LOADING = ("import", "syntax", "encoding", "import-error")  # kinds of problems
 
 
 @dataclass(frozen=True)
-class Taken:
+class ReadAttempt:
     """An attempt and its module; without one, outcome and error say why. doubts are what is doubtful about it.
 
     dated says where the attempt's time comes from, in words.
@@ -63,7 +63,9 @@ class Taken:
     dated: str = ""
 
 
-def taken(arrival: Arrival, stage: Stage, root: Path, only: bool, accept: bool = False) -> Iterator[Taken]:
+def taken(
+    arrival: StudentSubmission, stage: Stage, root: Path, only: bool, accept: bool = False
+) -> Iterator[ReadAttempt]:
     """Yield each attempt of a student at a stage; where there is none, that nothing was handed in.
 
     Files of one submission to a platform are one attempt. accept takes a file under another name for the module where
@@ -73,7 +75,7 @@ def taken(arrival: Arrival, stage: Stage, root: Path, only: bool, accept: bool =
         things = chosen(arrival, stage, only)
     except NotHandedIn as error:
         where = ", ".join(str(each.path) for each in arrival.things)
-        missing = Taken(_attempt(arrival, stage, MISSING, where), None, "missing", error)
+        missing = ReadAttempt(_attempt(arrival, stage, MISSING, where), None, "missing", error)
         yield _looked_at(_or_misnamed(missing, arrival, arrival.things, stage, root, accept), arrival)
         return
     if arrival.platform:
@@ -85,9 +87,9 @@ def taken(arrival: Arrival, stage: Stage, root: Path, only: bool, accept: bool =
         yield _looked_at(_or_misnamed(found, arrival, (thing,), stage, root, accept), arrival)
 
 
-def _first(arrival: Arrival, things: Sequence[SubmittedFile], stage: Stage, root: Path) -> Taken:
+def _first(arrival: StudentSubmission, things: Sequence[SubmittedFile], stage: Stage, root: Path) -> ReadAttempt:
     """Return the first of a submission's files that holds the module, else why the likeliest does not."""
-    failed: Taken | None = None
+    failed: ReadAttempt | None = None
     for at, thing in enumerate(things):
         found = _one(arrival, thing, stage, root)
         if found.snapshot is None:
@@ -103,8 +105,13 @@ def _first(arrival: Arrival, things: Sequence[SubmittedFile], stage: Stage, root
 
 
 def _or_misnamed(
-    found: Taken, arrival: Arrival, things: Sequence[SubmittedFile], stage: Stage, root: Path, accept: bool
-) -> Taken:
+    found: ReadAttempt,
+    arrival: StudentSubmission,
+    things: Sequence[SubmittedFile],
+    stage: Stage,
+    root: Path,
+    accept: bool,
+) -> ReadAttempt:
     """Return what was found or, where that is nothing, the module under another name, or that there may be one."""
     if found.snapshot is not None or found.outcome == "fault":
         return found
@@ -118,17 +125,17 @@ def _or_misnamed(
         attempt = _attempt(arrival, stage, misnamed.digest, misnamed.label)
         note = Doubt("note", f"{misnamed.notes[0]}, whose functions it has")
         if accept:
-            return _timed(Taken(attempt, misnamed, doubts=(note,)), thing)
+            return _timed(ReadAttempt(attempt, misnamed, doubts=(note,)), thing)
         name = misnamed.origin.name
         what = f"{shown(name)} has the functions of {stage.module} under another name"
         remedy = f"Take it for {stage.module} with --accept, or have the file renamed."
         told = NotHandedIn(f"{arrival.student}: {what}", f"Rename it to {stage.module}.")
         missing = _attempt(arrival, stage, MISSING, misnamed.label)
-        return Taken(missing, None, "missing", told, (Doubt("another name", what, remedy),))
+        return ReadAttempt(missing, None, "missing", told, (Doubt("another name", what, remedy),))
     return found
 
 
-def _looked_at(found: Taken, arrival: Arrival) -> Taken:
+def _looked_at(found: ReadAttempt, arrival: StudentSubmission) -> ReadAttempt:
     """Return an attempt with what is doubtful about whose it is, and about what is in it."""
     doubts = [*arrival.doubts, *found.doubts]
     if found.error is not None and not found.doubts:
@@ -155,28 +162,28 @@ def _is_bare(path: Path) -> bool:
         return False
 
 
-def _one(arrival: Arrival, thing: SubmittedFile, stage: Stage, root: Path) -> Taken:
+def _one(arrival: StudentSubmission, thing: SubmittedFile, stage: Stage, root: Path) -> ReadAttempt:
     try:
         if split(thing.path) is None and thing.path.is_symlink():  # it may lead to what somebody else handed in
             raise SubmissionError(f"{thing.path.name} is a link: expected a file, an archive or a folder")
         snapshot = take(stage, thing.path, root)
     except NotHandedIn as error:
-        return Taken(_attempt(arrival, stage, MISSING, str(thing.path)), None, "missing", error)
+        return ReadAttempt(_attempt(arrival, stage, MISSING, str(thing.path)), None, "missing", error)
     except (SubmissionError, GraderFault, OSError, MemoryError) as error:
         said = f"{thing.path.name} cannot be read: {error}"
         told = error if isinstance(error, (SubmissionError, GraderFault)) else SubmissionError(said)
         digest = hashlib.sha256(f"rejected {told.message}".encode("utf-8", "replace")).hexdigest()
         attempt = _attempt(arrival, stage, digest, str(thing.path))
-        return _timed(Taken(attempt, None, "fault" if isinstance(told, GraderFault) else "rejected", told), thing)
-    return _timed(Taken(_attempt(arrival, stage, snapshot.digest, snapshot.label), snapshot), thing)
+        return _timed(ReadAttempt(attempt, None, "fault" if isinstance(told, GraderFault) else "rejected", told), thing)
+    return _timed(ReadAttempt(_attempt(arrival, stage, snapshot.digest, snapshot.label), snapshot), thing)
 
 
-def _attempt(arrival: Arrival, stage: Stage, digest: str, label: str) -> Attempt:
+def _attempt(arrival: StudentSubmission, stage: Stage, digest: str, label: str) -> Attempt:
     label = label.encode("utf-8", "replace").decode()
     return Attempt(arrival.student, stage.id, digest, None, "unknown", label, arrival.identity)
 
 
-def _timed(found: Taken, thing: SubmittedFile) -> Taken:
+def _timed(found: ReadAttempt, thing: SubmittedFile) -> ReadAttempt:
     """Return an attempt with its time: the list's or the platform's, else the commit's, else the file's."""
     attempt, snapshot = found.attempt, found.snapshot
     if thing.submitted is not None:
@@ -223,10 +230,10 @@ def _moment(seconds: float) -> datetime | None:
         return None
 
 
-def expected(arrivals: Iterable[Arrival], stage: Stage, only: bool) -> int:
+def expected(arrivals: Iterable[StudentSubmission], stage: Stage, only: bool) -> int:
     """Return how many attempts at a stage will be taken, as far as names tell."""
 
-    def number(arrival: Arrival) -> int:
+    def number(arrival: StudentSubmission) -> int:
         try:
             return 1 if arrival.platform else len(chosen(arrival, stage, only))
         except NotHandedIn:
@@ -277,7 +284,7 @@ def alarms(found: Iterable[tuple[str, Sequence[Doubt]]], total: int) -> tuple[Al
 
 
 @dataclass(frozen=True)
-class Row:
+class IntakeEntry:
     """One attempt of a student at a stage, or that there is none.
 
     file is where the module was found, empty where nowhere; dated says where submitted comes from, in words; team is
@@ -299,17 +306,17 @@ class Row:
 class Intake:
     """All that arrived, and each reason that more than a tenth of the class shares at a stage."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[IntakeEntry, ...]
     alarms: tuple[Alarm, ...]
     students: int
     ignored: tuple[str, ...] = ()
 
 
 def survey(
-    stages: Sequence[Stage], arrivals: Sequence[Arrival], root: Path, policy: Policy, accept: bool = False
+    stages: Sequence[Stage], arrivals: Sequence[StudentSubmission], root: Path, policy: Policy, accept: bool = False
 ) -> Intake:
     """Look at everything that arrived for some stages; nothing is graded, and no text is kept."""
-    rows: list[Row] = []
+    rows: list[IntakeEntry] = []
     found: list[Alarm] = []
     for stage in stages:
         known: dict[str, tuple[Doubt, ...]] = {}
@@ -379,7 +386,7 @@ def _loading(stage: Stage, snapshot: Snapshot | None, known: dict[str, tuple[Dou
     return known[snapshot.digest]
 
 
-def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ...]) -> Row:
+def _row(each: ReadAttempt, arrival: StudentSubmission, policy: Policy, loading: tuple[Doubt, ...]) -> IntakeEntry:
     attempt = each.attempt
     days = policy.late_days(attempt.student, attempt.stage, attempt.submitted)
     doubts = [*each.doubts, *loading]
@@ -387,19 +394,19 @@ def _row(each: Taken, arrival: Arrival, policy: Policy, loading: tuple[Doubt, ..
         doubts.append(Doubt("late by file", _late(days, arrival)))
     file = each.snapshot.label if each.snapshot is not None else attempt.label if arrival.things else ""
     when = attempt.submitted.astimezone(policy.zone) if attempt.submitted else None
-    return Row(
+    return IntakeEntry(
         attempt.student, attempt.stage, file, when, attempt.clock, each.dated, days, arrival.team, tuple(doubts)
     )  # fmt: skip
 
 
-def _late(days: int, arrival: Arrival) -> str:
+def _late(days: int, arrival: StudentSubmission) -> str:
     what = f"{count(days, 'day')} late by the time of the file, which copying changes"
     if arrival.platform != "canvas":
         return what
     return f"{what}; Canvas {'calls' if any(each.marked_late for each in arrival.things) else 'does not call'} it late"
 
 
-def _dated(rows: Sequence[Row]) -> list[Row]:
+def _dated(rows: Sequence[IntakeEntry]) -> list[IntakeEntry]:
     """Return rows where, if one unpacking wrote all files after the deadline, each that is late says so."""
     times = [row.submitted for row in rows if row.clock == "file" and row.submitted is not None]
     late = [row for row in rows if any(doubt.reason == "late by file" for doubt in row.doubts)]
@@ -415,7 +422,7 @@ def _dated(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, doubts=tuple(map(said, row.doubts))) for row in rows]
 
 
-def _entry(row: Row) -> dict[str, Any]:
+def _entry(row: IntakeEntry) -> dict[str, Any]:
     return {
         "student": row.student,
         "stage": row.stage,

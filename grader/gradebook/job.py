@@ -40,7 +40,7 @@ RUNNING = Path("/proc/loadavg")
 
 
 @dataclass(frozen=True)
-class Job:
+class GradingJob:
     """What to grade; the seed and the tier of isolation stand in key.
 
     pool holds texts of others that passed, whose values steer the search for causes. recurs says that others have the
@@ -106,12 +106,12 @@ def prepare(course: Course, made: Provenance) -> None:
     _course[:] = [(course, made)]
 
 
-def plan_of(job: Job) -> tuple[str, int]:
+def plan_of(job: GradingJob) -> tuple[str, int]:
     """Return what tells the plan of a job's tests from others: a process that has made it can use it again."""
     return job.key.stage, job.key.seed
 
 
-def grade_job(job: Job) -> Done:
+def grade_job(job: GradingJob) -> Done:
     """Grade one submission; the tests of the stage stay loaded for the next."""
     started = time.monotonic()
     ((course, made),) = _course

@@ -52,7 +52,7 @@ Given = Mapping[str, float]  # points that a person gave, by criterion
 
 def worth(verdict: Mapping[str, Any], policy: StagePolicy, given: Given = _NOTHING) -> dict[str, tuple[float, float]]:
     """Return by criterion the points that a verdict earns before lateness, and how many there are to be earned."""
-    weights = {row["id"]: policy.rows.get(row["id"], policy.row) for row in verdict["criteria"]}
+    weights = {row["id"]: policy.criteria.get(row["id"], policy.criterion) for row in verdict["criteria"]}
     whole = sum(weights.values())
     scale = 1.0 if policy.points is None else policy.points / whole if whole else 0.0
     return {
@@ -123,7 +123,7 @@ def given(overrides: Iterable[Override]) -> dict[str, dict[str, float]]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MarkChange:
     """How a mark would change, and why; override says what counts instead of either, if anything does.
 
     Its rows, or what it is made of, may change without its points.
@@ -144,7 +144,7 @@ class Difference:
 
 def differences(
     book: Gradebook, policy: Policy, found: Mapping[tuple[str, str, str], int], students: Iterable[str] | None = None
-) -> Iterator[Difference]:
+) -> Iterator[MarkChange]:
     """Yield what would change if these results counted; found is the number of a result by student, stage, digest.
 
     With students, of theirs alone.
@@ -167,7 +167,7 @@ def differences(
             known = before.get(cell)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
             if known is None or replace(known, result=after.result) != after or _rows(results[0]) != _rows(results[1]):
-                yield Difference(student, after.stage, known, after, _why(*results), overrides.get(cell))
+                yield MarkChange(student, after.stage, known, after, _why(*results), overrides.get(cell))
 
 
 def _of(all_of: Iterable[tuple[Attempt, Result]], mark: Mark | None) -> Result | None:
@@ -197,7 +197,7 @@ def _why(old: Result | None, new: Result | None) -> str:
     ]
     if not moved and not reasons:
         return "class.toml, what makes a criterion pass, or when it was handed in"
-    more = [f"{len(moved) - MOST_ROWS} more rows"] if len(moved) > MOST_ROWS else []
+    more = [f"{len(moved) - MOST_ROWS} more criteria"] if len(moved) > MOST_ROWS else []
     return "; ".join([*moved[:MOST_ROWS], *more, *reasons])
 
 

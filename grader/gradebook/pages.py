@@ -19,29 +19,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
-from grader.errors import GraderError, UsageError, installs
-from grader.gradebook.figures import MANY, Document, Figures, Sheet
+from grader.errors import GraderError, UsageError
+from grader.gradebook.dossier import MOST_SAID, marked
+from grader.gradebook.figures import MANY, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
 from grader.gradebook.store import FILE
-from grader.report.escape import breakable, commands
 from grader.report.feedback import HELD_BACK, TESTS, lower
-from grader.report.terminal.layout import printable
+from grader.report.templates import cut, environment
 from grader.report.terminal.words import lacking_words
 from grader.verdict import SOURCE
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    pass
 
 
-MOST_TEXT = 4000  # of one message
-MOST_SAID = 300  # beside a line of a module
+HOME = Path(__file__).parent
 SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
 OUTCOMES = {
     "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
@@ -60,7 +58,7 @@ _OURS = b'<meta name="generator" content="grader class report">'
 MOST_FAILURES = 3  # of a row
 
 
-class Pages:
+class ClassPages:
     """The pages of one report. Raises UsageError without Jinja2.
 
     feedback is what class.toml says now; a page tells no more than that, the stage and the stored verdict allow. mixed
@@ -80,7 +78,8 @@ class Pages:
         self._feedback = feedback
         self.numbers, self._mixed = numbers, mixed
         self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
-        self._templates = _environment()
+        self._templates = environment(HOME / "templates", "class", "grader")
+        self._templates.filters["percent"] = percent
 
     def overview(self, figures: Figures) -> Iterator[str]:
         """Yield the text of the class's page, piece by piece."""
@@ -97,7 +96,7 @@ class Pages:
             **self._common,
         )
 
-    def student(self, sheet: Sheet) -> str:
+    def student(self, sheet: StudentRecord) -> str:
         """Return the text of one student's page; nobody else is named in it."""
         return self._templates.get_template("student.html").render(
             student=sheet.student,
@@ -122,7 +121,7 @@ class Pages:
         return {
             "entry": entry,
             "by_hand": by_hand,
-            "code": marked(text, told) if text is not None and any(row.failures for row in told) else (),
+            "code": marked(text, _said(told)) if text is not None and any(row.failures for row in told) else (),
             "title": str(verdict.get("title") or ""),
             "outcome": "passed" if entry.passed else OUTCOMES.get(entry.outcome, "not passed"),
             "problem": entry.problem,
@@ -132,11 +131,6 @@ class Pages:
         }
 
 
-def cut(text: str, most: int = MOST_TEXT) -> str:
-    """Return text no longer than that, and a sign where it was cut."""
-    return text if len(text) <= most else f"{text[:most]}…"
-
-
 def percent(share: float) -> str:
     """Return a share in percent: never 0 or 100 where it is only near.
 
@@ -144,35 +138,6 @@ def percent(share: float) -> str:
     ('99', '1', '50', '100')
     """
     return str(round(share * 100) if share in (0.0, 1.0) else min(max(round(share * 100), 1), 99))
-
-
-def _plain(value: Any) -> Any:
-    """Return what a template prints as it can be shown; what is markup already is the template's own."""
-    return printable(value) if type(value) is str else value
-
-
-def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as error:
-        message = "a report cannot be written without Jinja2"
-        raise UsageError(message, installs("class", "jinja2")) from error
-    made = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_plain,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "cut": cut,
-        "percent": percent,
-        "breakable": breakable,
-        "printable": printable,
-        "commands": partial(commands, name="grader"),
-    }
-    return made
 
 
 @dataclass(frozen=True)
@@ -190,7 +155,7 @@ class ShownFailure:
 
 
 @dataclass(frozen=True)
-class Row:
+class ShownCriterion:
     """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
 
     id: str
@@ -204,7 +169,7 @@ class Row:
     more: int
 
 
-def rows(verdict: Document, feedback: Feedback) -> tuple[Row, ...]:
+def rows(verdict: Document, feedback: Feedback) -> tuple[ShownCriterion, ...]:
     """Return the rows of a stored verdict with what may be told of their failures."""
     stored = verdict.get("feedback")
     before: Feedback = next((each for each in FEEDBACK if each == stored), "full")
@@ -222,11 +187,11 @@ def _kept(row: Document, beside_reference: bool) -> list[Document]:
     return [each for each in failures if each.get("test") in (TESTS, SOURCE)] if beside_reference else failures
 
 
-def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> Row:
+def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> ShownCriterion:
     told = tuple(_told(_kept(row, beside_reference), level, lowered))
     counts = counts_in(row)
     is_told = row["status"] == "passed" or row["values_right"]
-    return Row(
+    return ShownCriterion(
         str(row["id"]),
         str(row.get("text") or row["id"]),
         str(row["status"]),
@@ -258,18 +223,15 @@ def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[ShownFailur
             yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where, line)
 
 
-def marked(text: bytes, rows: Iterable[Row]) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """Return the lines of a module by number, each with what rows tell of it."""
-    found: dict[int, dict[str, None]] = {}
+def _said(rows: Iterable[ShownCriterion]) -> Iterator[tuple[int, str]]:
+    """Yield what criteria tell of lines of the module."""
     for row in rows:
-        for each in row.failures:
-            if each.line and row.status != "not_started":
-                found.setdefault(each.line, {})[cut(each.mistake or each.message.partition("\n")[0], MOST_SAID)] = None
-    lines = text.decode("utf-8", "replace").splitlines()
-    return tuple((at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
+        if row.status != "not_started":
+            for each in row.failures:
+                yield each.line, cut(each.mistake or each.message.partition("\n")[0], MOST_SAID)
 
 
-def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
+def write_report(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> int:
     """Write a file where place ends in .html, else a folder; return how many students are in it.
 
     Raises UsageError where something else is in the way, which is left as it is.
@@ -278,7 +240,7 @@ def write_report(pages: Pages, sheets: Iterable[Sheet], place: Path) -> int:
         return _write(pages, sheets, fresh, is_folder(place))
 
 
-def write_feedback(pages: Pages, sheets: Iterable[Sheet], place: Path) -> tuple[int, tuple[str, ...]]:
+def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> tuple[int, tuple[str, ...]]:
     """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
 
     Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
@@ -339,7 +301,7 @@ def page_name(student: str) -> str:
     return f"{slug}-{digest}.html"
 
 
-def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
+def _write(pages: ClassPages, sheets: Iterable[StudentRecord], fresh: Path, folder: bool) -> int:
     figures = Figures()
     if folder:
         fresh.mkdir(mode=0o700)  # as private as the gradebook
@@ -371,14 +333,14 @@ def numbered(students: Iterable[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(ranked, 1)}
 
 
-def nameless(sheet: Sheet, number: int) -> Sheet:
+def nameless(sheet: StudentRecord, number: int) -> StudentRecord:
     """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
     name = f"student {number}"
     mine = tuple(
         replace(each, student=name, identity="", label="", member=None, verdict=_without_names(each, name))
         for each in sheet.entries
     )
-    return Sheet(name, mine, sheet.tries)
+    return StudentRecord(name, mine, sheet.tries)
 
 
 def _without_names(entry: Entry, name: str) -> Document | None:

@@ -22,7 +22,7 @@ from grader.outcome import KINDS
 from grader.submission.earlier import ALWAYS
 from grader.submission.files import printable
 
-Partial = Literal["none", "tests", "kinds"]  # what a row is worth that does not pass
+Partial = Literal["none", "tests", "kinds"]  # what a criterion is worth that does not pass
 PARTIAL: tuple[Partial, ...] = get_args(Partial)
 Which = Literal["best", "last"]  # of several attempts
 WHICH: tuple[Which, ...] = get_args(Which)
@@ -41,14 +41,15 @@ _Word = TypeVar("_Word", bound=str)
 class StagePolicy:
     """What a stage is worth.
 
-    points is of the whole stage, None where it is the sum of its rows; rows the weight of those that have one of their
-    own, row that of every other. lend says when its reference serves later stages, passes which tests make a row pass.
+    points is of the whole stage, None where it is the sum of its criteria; criteria holds the weights of those that
+    have one of their own, criterion is that of every other. lend says when its reference serves later stages, passes
+    which tests make a criterion pass.
     """
 
     deadline: datetime | None = None
     points: float | None = None
-    rows: Mapping[str, float] = field(default_factory=dict, hash=False)
-    row: float = 1.0
+    criteria: Mapping[str, float] = field(default_factory=dict, hash=False)
+    criterion: float = 1.0
     partial: Partial = "none"
     kinds: Mapping[str, float] = field(default_factory=dict, hash=False)
     attempts: Which = "best"
@@ -58,7 +59,7 @@ class StagePolicy:
 
 @dataclass(frozen=True)
 class Policy:
-    """All of class.toml; without one, each row is worth a point, and nothing is late.
+    """All of class.toml; without one, each criterion is worth a point, and nothing is late.
 
     factors is what is left of the points on the first day late, the second, …; after the last, nothing is. budget is
     how many days late each student may be in total without losing anything. extensions is, by student and stage, a
@@ -79,7 +80,7 @@ class Policy:
         return self.stages.get(stage, self.other)
 
     def passes(self, stages: Iterable[Stage]) -> dict[str, Passes]:
-        """Return by stage which tests make a row pass."""
+        """Return by stage which tests make a criterion pass."""
         return {stage.id: self.of(stage.id).passes for stage in stages}
 
     def deadline(self, student: str, stage: str) -> datetime | None:
@@ -190,8 +191,8 @@ def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | 
     return StagePolicy(
         deadline=_moment(table, "deadline", zone) if stage is not None else None,
         points=own,
-        rows=_weights(table, "rows", [row.id for row in stage.criteria]) if stage is not None else {},
-        row=_amount(table, "row", base.row),
+        criteria=_weights(table, "criteria", [each.id for each in stage.criteria]) if stage is not None else {},
+        criterion=_amount(table, "criterion", base.criterion),
         partial=partial,
         kinds=kinds,
         attempts=_one_of(table, "attempts", WHICH, base.attempts),

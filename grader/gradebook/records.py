@@ -33,7 +33,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Made:
+class Versions:
     """What a result was made with, and by which process."""
 
     python: str = ""
@@ -51,7 +51,7 @@ class Result:
     verdict: Mapping[str, Any]
     at: datetime
     seconds: float
-    made: Made = Made()
+    made: Versions = Versions()
 
     @property
     def passed(self) -> bool:

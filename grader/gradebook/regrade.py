@@ -13,9 +13,9 @@ from grader.course.table import did_you_mean
 from grader.errors import StageWaits, SubmissionError, UsageError
 from grader.gradebook.class_run import OnProgress, RunContext, RunOptions, Tally, opened
 from grader.gradebook.grade_class import Coordinator, coordinating, explain
-from grader.gradebook.intake import Taken
-from grader.gradebook.job import Job
-from grader.gradebook.marks import Difference, differences, update_marks
+from grader.gradebook.intake import ReadAttempt
+from grader.gradebook.job import GradingJob
+from grader.gradebook.marks import MarkChange, differences, update_marks
 from grader.gradebook.records import Attempt
 from grader.gradebook.store import Gradebook
 from grader.submission import Snapshot
@@ -30,7 +30,7 @@ def regrade(
     on_progress: OnProgress,
     reason: str | None = None,
     students: tuple[str, ...] = (),
-) -> tuple[tuple[Tally, ...], tuple[Difference, ...]]:
+) -> tuple[tuple[Tally, ...], tuple[MarkChange, ...]]:
     """Grade again what the gradebook holds, of all or of some students; with a reason, change the marks.
 
     Return how the gradings of each stage went, and each mark that would change, or has.
@@ -97,7 +97,7 @@ def _grade_again(coordinator: Coordinator, stage: Stage, found: Found, students:
 
 def _to_grade(
     coordinator: Coordinator, stage: Stage, attempts: Sequence[Attempt], found: Found, tally: Tally
-) -> Iterator[Job]:
+) -> Iterator[GradingJob]:
     """Yield what has no result with the course of now; note what has one, and what cannot be graded."""
     book = coordinator.book
     for attempt in attempts:
@@ -121,12 +121,12 @@ def _to_grade(
             tally.kept += 1
 
 
-def _taken(book: Gradebook, attempt: Attempt, stage: Stage) -> Taken:
+def _taken(book: Gradebook, attempt: Attempt, stage: Stage) -> ReadAttempt:
     assert attempt.result is not None
     text = book.source(attempt.digest)
     if text is not None:
-        return Taken(attempt, Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label))
+        return ReadAttempt(attempt, Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label))
     before = book.result(attempt.result)
     problem = before.verdict.get("problem") or {}
     error = SubmissionError(str(problem.get("message", "nothing was handed in")), problem.get("hint"))
-    return Taken(attempt, None, before.outcome, error)
+    return ReadAttempt(attempt, None, before.outcome, error)

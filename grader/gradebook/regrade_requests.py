@@ -25,7 +25,7 @@ _EXPECTED = "Expected the columns student, stage, criterion and words, or a fold
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestLine:
     """What one student asks: about a stage, or about one criterion of it."""
 
     student: str
@@ -34,7 +34,9 @@ class Asked:
     words: str
 
 
-def read_requests(path: Path, course: Course, students: Sequence[str], roster: Iterable[Member]) -> tuple[Asked, ...]:
+def read_requests(
+    path: Path, course: Course, students: Sequence[str], roster: Iterable[Member]
+) -> tuple[RequestLine, ...]:
     """Return the requests of a CSV file or of a folder; UsageError with every mistake in them.
 
     A student is meant by the name in the gradebook, or by whatever the roster knows of them.
@@ -43,7 +45,7 @@ def read_requests(path: Path, course: Course, students: Sequence[str], roster: I
     for member in roster:
         for key in keys(member):
             names.setdefault(key, member.student)
-    found: list[Asked] = []
+    found: list[RequestLine] = []
     mistakes: list[str] = []
     for place, cells in _from_folder(path) if path.is_dir() else _from_sheet(path):
         try:
@@ -72,7 +74,7 @@ def _from_folder(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield printable(each.name), {**{_MEANING.get(name, name): cell for name, cell in cells.items()}, "words": words}
 
 
-def _asked(cells: Mapping[str, str], course: Course, names: Mapping[str, str]) -> Asked:
+def _asked(cells: Mapping[str, str], course: Course, names: Mapping[str, str]) -> RequestLine:
     who, stage, criterion, words = (cells.get(each, "").strip() for each in ("student", "stage", "criterion", "words"))
     student = names.get(folded([who])[0]) if who else None
     if student is None:
@@ -81,4 +83,4 @@ def _asked(cells: Mapping[str, str], course: Course, names: Mapping[str, str]) -
         raise UsageError("there are no words")
     target = course.find(stage)
     row = target.asked(criterion).id if criterion else ""
-    return Asked(student, target.id, row, printable(words[:MOST_WORDS]))
+    return RequestLine(student, target.id, row, printable(words[:MOST_WORDS]))

@@ -238,7 +238,7 @@ def _same(found: Sequence[tuple[int, Member]]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetLine:
     """One line of a file: its number, its cells by column, and whether it has as many as the first line."""
 
     number: int
@@ -251,7 +251,7 @@ class Spreadsheet:
     """The columns of a CSV file in small letters, as its first line names them, and the lines that hold anything."""
 
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
 
 def read_sheet(path: Path, example: str) -> Spreadsheet:
@@ -260,13 +260,13 @@ def read_sheet(path: Path, example: str) -> Spreadsheet:
     first = text.partition("\n")[0]
     rows = io.StringIO(text, newline="")  # so that a name keeps what else some would take for an end of a line
     reader = csv.reader(rows, delimiter=max(_SEPARATORS, key=first.count))
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     try:
         columns = tuple(name.strip().lower() for name in next(reader, []))
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 found = dict(zip(columns, cells, strict=False))
-                lines.append(Line(reader.line_num, found, len(cells) == len(columns)))
+                lines.append(SheetLine(reader.line_num, found, len(cells) == len(columns)))
     except csv.Error as error:
         raise UsageError(f"{path.name}, line {reader.line_num}: {error}", example) from error
     return Spreadsheet(columns, tuple(lines))
@@ -312,26 +312,26 @@ def _text(path: Path, example: str) -> str:
 
 
 @dataclass
-class Submission:
+class SubmissionMetadata:
     """Who submitted one folder, and when."""
 
     members: list[Member] = field(default_factory=list)
     created: datetime | None = None
 
 
-def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, Submission]:
+def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, SubmissionMetadata]:
     """Return the submissions by the name of their folder; UsageError for a file of another form.
 
     The file is what Ruby writes; of that form the keys `:submitters:` and `:created_at:` of each submission are read
     line by line. All else in it, as the results of an autograder, is passed over.
     """
-    found: dict[str, Submission] = {}
+    found: dict[str, SubmissionMetadata] = {}
     people: dict[str, list[dict[str, str]]] = {}
     name = within = ""
     for line in _metadata_lines(path):
         if match := _SUBMISSION.fullmatch(line):
             name, within = match[1], ""
-            found[name], people[name] = Submission(), []
+            found[name], people[name] = SubmissionMetadata(), []
         elif (entry := _ENTRY.fullmatch(line)) is None or not name:
             continue
         elif len(entry["indent"]) == 2 and not entry["item"]:

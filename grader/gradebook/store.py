@@ -24,13 +24,13 @@ from grader.gradebook.records import (
     Attempt,
     Change,
     Key,
-    Made,
     Mark,
     Member,
     Mixture,
     Override,
     RegradeRequest,
     Result,
+    Versions,
     Waiting,
 )
 from grader.gradebook.schema import STEPS
@@ -282,7 +282,7 @@ class Gradebook:
 
     def _result(self, row: Sequence[Any]) -> Result:
         *known, outcome, text, at, seconds, python, numpy, commit, worker, document = row
-        key, made = Key(*known), Made(python, numpy, commit, worker)
+        key, made = Key(*known), Versions(python, numpy, commit, worker)
         verdict = json.loads(text if document is None else zlib.decompress(document))
         verdict = decided(verdict, self.passes_of(key.stage))
         return Result(key, outcome, verdict, datetime.fromisoformat(at), seconds, made)

@@ -95,7 +95,7 @@ class SubmittedFile:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class StudentSubmission:
     """All that one student handed in; identity is the number that a learning platform gives.
 
     What comes from a platform is one submission of one or several files; otherwise each thing is an attempt. team is
@@ -112,11 +112,11 @@ class Arrival:
     doubts: tuple[Doubt, ...] = ()
 
 
-def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
+def joined(found: Iterable[StudentSubmission]) -> tuple[StudentSubmission, ...]:
     """Return one arrival for each student; UsageError for names that cannot be told apart, or cannot be shown."""
     unfit: list[str] = []
     twice: list[str] = []
-    by_name: dict[tuple[str, ...], Arrival] = {}
+    by_name: dict[tuple[str, ...], StudentSubmission] = {}
     for arrival in map(_legible, found):
         if fault := _fault(arrival.student):
             unfit.append(f"{_labels(arrival)}: the name '{shown(arrival.student)}' {fault}")
@@ -136,7 +136,7 @@ def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
     return tuple(sorted(by_name.values(), key=lambda arrival: arrival.student))
 
 
-def _legible(arrival: Arrival) -> Arrival:
+def _legible(arrival: StudentSubmission) -> StudentSubmission:
     """Return an arrival whose student has a name that can be written, where the file's name is no UTF-8.
 
     Old archives have names in Latin-1: every byte is a letter there.
@@ -149,7 +149,7 @@ def _legible(arrival: Arrival) -> Arrival:
     return replace(arrival, student=name, doubts=(*arrival.doubts, doubt))
 
 
-def chosen(arrival: Arrival, stage: Stage, only: bool) -> tuple[SubmittedFile, ...]:
+def chosen(arrival: StudentSubmission, stage: Stage, only: bool) -> tuple[SubmittedFile, ...]:
     """Return what of an arrival may hold a stage's module, the likeliest first; NotHandedIn where nothing may.
 
     only says that this is the one stage to grade: then a file that bears its student's name is its module.
@@ -192,7 +192,7 @@ def _written(path: Path) -> int:
         return 0
 
 
-def _source(arrival: Arrival) -> tuple[str, ...]:
+def _source(arrival: StudentSubmission) -> tuple[str, ...]:
     """Return what entries of one submission have in common."""
     return arrival.student, arrival.identity, arrival.platform, arrival.team
 
@@ -205,7 +205,7 @@ def _fault(student: str) -> str | None:
     return "has characters that cannot be shown" if printable(student) != student else None
 
 
-def _labels(arrival: Arrival) -> str:
+def _labels(arrival: StudentSubmission) -> str:
     return ", ".join(shown(each.path.name) for each in arrival.things[:3]) or "an entry of nothing"
 
 
@@ -213,7 +213,7 @@ def _labels(arrival: Arrival) -> str:
 class Listing:
     """The students by name, the entries of the folder that are no student's, and whom an export itself names."""
 
-    arrivals: tuple[Arrival, ...]
+    arrivals: tuple[StudentSubmission, ...]
     ignored: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
 
@@ -263,7 +263,7 @@ def _expect_no_export(submissions: Path, names: Sequence[str]) -> None:
 
 def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster: Sequence[Member]) -> Listing:
     known = read_metadata(submissions / METADATA, zone)
-    found: list[Arrival] = []
+    found: list[StudentSubmission] = []
     members: list[Member] = []
     ignored: list[str] = []
     for name in names:
@@ -275,7 +275,8 @@ def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster
         team = name if len(submission.members) > 1 else ""
         members += submission.members
         found += [
-            Arrival(each.student, (thing,), each.gradescope_id, "gradescope", team) for each in submission.members
+            StudentSubmission(each.student, (thing,), each.gradescope_id, "gradescope", team)
+            for each in submission.members
         ]
     return Listing(joined(matched(found, roster, members)), tuple(ignored), () if roster else tuple(members))
 
@@ -303,13 +304,13 @@ def _folders(path: Path) -> list[Path]:
     return found if all(each.is_dir() and not each.is_symlink() for each in found) else []
 
 
-def _of_nbgrader(students: Iterable[Path], zone: tzinfo) -> Iterator[Arrival]:
+def _of_nbgrader(students: Iterable[Path], zone: tzinfo) -> Iterator[StudentSubmission]:
     for student in students:
         things = []
         for path in _folders(student):
             when = _collected(path / _TIMESTAMP, zone)
             things.append(SubmittedFile(path, path.name, submitted=when, dated=_TIMESTAMP if when else ""))
-        yield Arrival(student.name, tuple(things), platform="nbgrader")
+        yield StudentSubmission(student.name, tuple(things), platform="nbgrader")
 
 
 def _collected(path: Path, zone: tzinfo) -> datetime | None:
@@ -335,19 +336,19 @@ def _is_students(path: Path) -> bool:
     return bool(name.lower().endswith(SUFFIXES + _REFUSED) or _MOODLE.fullmatch(name) or _CANVAS.fullmatch(name))
 
 
-def _arrival(path: Path) -> Arrival:
+def _arrival(path: Path) -> StudentSubmission:
     name = path.name
     if match := _MOODLE.fullmatch(name):
         inner = match["file"] or ""
         is_words = match["kind"] == "onlinetext"
         thing = SubmittedFile(path, inner or name, names_stage=bool(inner), is_words=is_words)
-        return Arrival(f"{match['name']}_{match['id']}", (thing,), match["id"], "moodle")
+        return StudentSubmission(f"{match['name']}_{match['id']}", (thing,), match["id"], "moodle")
     if not path.is_dir() and (match := _ANONYMOUS.fullmatch(name)):
-        return Arrival(match["name"], (_of_canvas(path, match),), platform="canvas")
+        return StudentSubmission(match["name"], (_of_canvas(path, match),), platform="canvas")
     if not path.is_dir() and (match := _CANVAS.fullmatch(name)):
-        return Arrival(f"{match['name']}_{match['id']}", (_of_canvas(path, match),), match["id"], "canvas")
+        return StudentSubmission(f"{match['name']}_{match['id']}", (_of_canvas(path, match),), match["id"], "canvas")
     own = name if path.is_dir() else _stem(name)
-    return Arrival(own, (SubmittedFile(path, name),))
+    return StudentSubmission(own, (SubmittedFile(path, name),))
 
 
 def _of_canvas(path: Path, match: re.Match[str]) -> SubmittedFile:
@@ -361,7 +362,7 @@ def _stem(name: str) -> str:
     return name[: len(name) - len(suffix)]
 
 
-def read_repositories(path: Path, zone: tzinfo) -> tuple[Arrival, ...]:
+def read_repositories(path: Path, zone: tzinfo) -> tuple[StudentSubmission, ...]:
     """Return the students of a list; UsageError with a line for each mistake in it."""
     sheet = read_sheet(path, _EXAMPLE)
     _expect_columns(path, sheet.columns)
@@ -397,7 +398,7 @@ def read_repositories(path: Path, zone: tzinfo) -> tuple[Arrival, ...]:
         raise UsageError(first_of(f"{path.name}, {each}" for each in mistakes), "Nothing was graded.")
     if not found:
         raise UsageError(f"{path.name} lists no student", _EXAMPLE)
-    return joined(Arrival(student, tuple(things)) for student, things in found.items())
+    return joined(StudentSubmission(student, tuple(things)) for student, things in found.items())
 
 
 def _expect_columns(path: Path, names: Sequence[str]) -> None:
@@ -409,7 +410,9 @@ def _expect_columns(path: Path, names: Sequence[str]) -> None:
         raise UsageError(f"{path.name}: {'; '.join(wrong)}; expected {listed(KNOWN)}", _EXAMPLE)
 
 
-def matched(arrivals: Iterable[Arrival], roster: Sequence[Member], named: Sequence[Member] = ()) -> Iterator[Arrival]:
+def matched(
+    arrivals: Iterable[StudentSubmission], roster: Sequence[Member], named: Sequence[Member] = ()
+) -> Iterator[StudentSubmission]:
     """Yield what arrived by the names of a roster, and an empty arrival for each student from whom nothing came.
 
     Without a roster all keep their names. What is of a team is each member's; what is nobody's stays, with a doubt.
@@ -435,10 +438,10 @@ def matched(arrivals: Iterable[Arrival], roster: Sequence[Member], named: Sequen
             yield replace(arrival, is_known=False, doubts=(*arrival.doubts, Doubt("unknown", what, remedy)))
     for member in roster:
         if member.student not in came:
-            yield Arrival(member.student, (), member.identity)
+            yield StudentSubmission(member.student, (), member.identity)
 
 
-def _with_copies(arrivals: Sequence[Arrival]) -> Iterator[Arrival]:
+def _with_copies(arrivals: Sequence[StudentSubmission]) -> Iterator[StudentSubmission]:
     """Yield arrivals, with a doubt where a name is another's as a browser changes it: ada (1) beside ada."""
     names = {folded([each.student]) for each in arrivals}
     for each in arrivals:
@@ -451,7 +454,7 @@ def _with_copies(arrivals: Sequence[Arrival]) -> Iterator[Arrival]:
         yield each
 
 
-def _as(arrival: Arrival, member: Member, is_team: bool) -> Arrival:
+def _as(arrival: StudentSubmission, member: Member, is_team: bool) -> StudentSubmission:
     things = arrival.things
     if member.submitted is not None:
         things = tuple(
@@ -479,7 +482,7 @@ class _Register:
             if member.team:
                 self._teams.setdefault(folded([member.team])[0], []).append(member)
 
-    def of(self, arrival: Arrival, described: Member | None) -> list[Member]:
+    def of(self, arrival: StudentSubmission, described: Member | None) -> list[Member]:
         """Return whose an arrival is: one student, all of a team, or nobody."""
         number = self._by_number.get(arrival.platform, {}).get(arrival.identity) if arrival.identity else None
         if number is not None:

@@ -217,7 +217,7 @@ def solution(workspace: Workspace, stage: Stage) -> str:
         return reference_source(stage)  # says that it is sealed, which no pass could change
     if stage.id not in workspace.store.read().passed:
         more = (
-            f"`grader hint {stage.id}` helps one step further. After the last hint of a row "
+            f"`grader hint {stage.id}` helps one step further. After the last hint of a criterion "
             f"`grader solution {stage.id} ROW --give-up` shows its function alone."
         )
         raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)

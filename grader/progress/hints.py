@@ -18,7 +18,7 @@ from grader.course.stub import excerpt_of
 from grader.criterion import Kind
 from grader.errors import CourseError, ProgressError, SealError, StageLocked, UsageError
 from grader.progress.actions import Workspace, checked, last_checked
-from grader.progress.last_check import RowCheck
+from grader.progress.last_check import CriterionCheck
 from grader.progress.state import Progress
 
 REMEDIES: Mapping[Kind, str] = {
@@ -33,7 +33,7 @@ REMEDIES: Mapping[Kind, str] = {
 }
 
 
-def remedy_of(row: Criterion, about: RowCheck) -> str:
+def remedy_of(row: Criterion, about: CriterionCheck) -> str:
     """Return what to do about what a check found in a row; empty where nothing is known that fits."""
     lacking = [each.kind for each in about.kinds] if about.is_nearly_done else []
     kind = next((each for each in REMEDIES if each in lacking), None)
@@ -60,7 +60,7 @@ class Hint:
     text: str
     number: int
     total: int
-    about: RowCheck | None = None
+    about: CriterionCheck | None = None
     can_be_seen: bool = True
     unrecorded: str = ""
     is_fix: bool = False
@@ -131,7 +131,7 @@ def _told(progress: Progress, stage: Stage, row: Criterion) -> int:
     return min(progress.hints.get(f"{stage.id}/{row.id}", 0), len(row.hints))
 
 
-def _untold(progress: Progress, stage: Stage, row: Criterion, about: RowCheck | None) -> str:
+def _untold(progress: Progress, stage: Stage, row: Criterion, about: CriterionCheck | None) -> str:
     """Return the remedy of what the last check found, unless that, or the fix after it, was told last."""
     if about is None or not (text := remedy_of(row, about)):
         return ""

@@ -28,7 +28,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
-class RowCheck:
+class CriterionCheck:
     """How one row did: its status, the mistake that explains it, if one does, and what it waits for.
 
     lacking holds by kind how many tests of it pass and how many there are, of the kinds of which some do not pass.
@@ -81,15 +81,15 @@ class LastCheck:
     asked is the row whose cause somebody wanted to read.
     """
 
-    rows: tuple[RowCheck, ...]
+    rows: tuple[CriterionCheck, ...]
     asked: str = ""
 
     @property
-    def open(self) -> tuple[RowCheck, ...]:
+    def open(self) -> tuple[CriterionCheck, ...]:
         left = [row for row in self.rows if row.status != "passed"]
         return tuple(sorted(left, key=lambda row: row.status == "blocked"))
 
-    def row(self, criterion: str) -> RowCheck | None:
+    def row(self, criterion: str) -> CriterionCheck | None:
         """Return what was found of a row that does not pass; None where it passes."""
         return next((row for row in self.open if row.id == criterion), None)
 
@@ -112,7 +112,7 @@ class LastCheck:
         return sum(row.robust for row in self.rows)
 
     @property
-    def not_robust(self) -> tuple[RowCheck, ...]:
+    def not_robust(self) -> tuple[CriterionCheck, ...]:
         """The rows that pass and lack some of their robustness."""
         return tuple(row for row in self.rows if row.status == "passed" and not row.robust)
 
@@ -157,7 +157,7 @@ def _path(folder: Path, stage: Stage) -> Path:
     return folder / "checks" / f"{stage.id}.json"
 
 
-def _row(row: CriterionResult, stage: Stage, withheld: bool) -> RowCheck:
+def _row(row: CriterionResult, stage: Stage, withheld: bool) -> CriterionCheck:
     deciding = _deciding(row, stage)
     causes = (each.diagnosis for each in deciding if _may_tell(each, stage))
     cause = next((each for each in causes if each is not None), None)
@@ -168,7 +168,7 @@ def _row(row: CriterionResult, stage: Stage, withheld: bool) -> RowCheck:
     waits_for = tuple(name for name in row.waits_for if name in names)
     tests, texts = (row.tests_passed, row.tests_total), (mistake[:MOST_TEXT], fix[:MOST_TEXT])
     values = not row.kinds or any(each.kind == "values" for each in row.kinds)
-    found = RowCheck(row.id, row.status, *tests, texts[0], lacking, waits_for, texts[1], has_values=values)
+    found = CriterionCheck(row.id, row.status, *tests, texts[0], lacking, waits_for, texts[1], has_values=values)
     if not found.is_nearly_done or withheld:
         return found
     return replace(found, example=next(map(_example, (each for each in deciding if _is_open(each, stage))), ""))
@@ -203,7 +203,7 @@ def _is_open(failure: Failure, stage: Stage) -> bool:
     return stage.feedback == "full" or not failure.hidden
 
 
-def _read(data: Any, passes: Passes) -> RowCheck:
+def _read(data: Any, passes: Passes) -> CriterionCheck:
     """Return a row as it was kept, decided by the tests that count now.
 
     Raises ValueError, TypeError or KeyError for anything else.
@@ -219,9 +219,9 @@ def _read(data: Any, passes: Passes) -> RowCheck:
         or not set(lacking) <= set(KINDS)
         or not all(type(each) is int for each in counts)
     ):
-        raise ValueError("a row of another form")
+        raise ValueError("a criterion of another form")
     if not all(type(each) is str for each in texts):
-        raise ValueError("a row of another form")
+        raise ValueError("a criterion of another form")
     waits_for = tuple(data["waits_for"])
-    row = RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
+    row = CriterionCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
     return replace(row, status=redecided(row.status, Counts(*numbers, row.kinds), passes))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
-from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
-from grader.progress.steps import last_seen
+from grader.progress.readme_steps import last_seen
+from grader.progress.state import CriteriaCount, Progress, State, current, state_of, waits_for
 from grader.progress.workspace import Workspace
 
 if TYPE_CHECKING:
-    from grader.progress.last_check import RowCheck
+    from grader.progress.last_check import CriterionCheck
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Standing:
     state: State
     is_current: bool
     waits_for: tuple[str, ...]
-    reached: Reached | None = None
+    reached: CriteriaCount | None = None
     seen: tuple[str, ...] = ()
-    rows: tuple[RowCheck, ...] = ()
+    rows: tuple[CriterionCheck, ...] = ()
 
 
 def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
@@ -46,7 +46,7 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     return tuple(found)
 
 
-def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, ...]:
+def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[CriterionCheck, ...]:
     """Return what the last check found of a stage whose text has not passed; nothing where there was none."""
     if state in ("locked", "skipped", "passed"):
         return ()
@@ -54,14 +54,14 @@ def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[RowCheck, .
     return () if found is None else found.rows
 
 
-def _reached(rows: tuple[RowCheck, ...], stage: Stage, state: State, progress: Progress) -> Reached | None:
+def _reached(rows: tuple[CriterionCheck, ...], stage: Stage, state: State, progress: Progress) -> CriteriaCount | None:
     if state == "passed":
         kept = progress.passed[stage.id]
         known = kept.criteria is not None and kept.robust is not None
-        return Reached(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
+        return CriteriaCount(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
     if not rows:
         return None
-    return Reached(len(rows), sum(row.status == "passed" for row in rows), sum(row.robust for row in rows))
+    return CriteriaCount(len(rows), sum(row.status == "passed" for row in rows), sum(row.robust for row in rows))
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

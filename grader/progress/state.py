@@ -121,7 +121,7 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Reached:
+class CriteriaCount:
     """How many criteria a stage has, and how many of them pass and are robust."""
 
     criteria: int

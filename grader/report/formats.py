@@ -18,7 +18,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from grader.report.graded import Report, ReportContext
+    from grader.report.graded import CheckReport, ReportContext
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Formats(Mapping[str, Format]):
         return len(self.own) + len(self._others())
 
 
-def as_json(report: Report, scene: ReportContext) -> str:
+def as_json(report: CheckReport, context: ReportContext) -> str:
     """Return the JSON document of a run: a verdict, or those of every stage."""
     from grader.report.document import dumps, summary_document, verdict_document
 

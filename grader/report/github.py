@@ -29,7 +29,7 @@ from grader.report.escape import code_span, command_data, command_property, mark
 from grader.report.formats import Format
 from grader.report.graded import (
     ERRORS,
-    Report,
+    CheckReport,
     ReportContext,
     details,
     place,
@@ -51,7 +51,7 @@ MESSAGE = 1000  # characters of one annotation
 _CUT = "\n\n_The rest is left out: a job summary has at most 1 MB._\n"
 
 
-def summary(report: Report, scene: ReportContext, limit: int = LIMIT) -> str:
+def summary(report: CheckReport, context: ReportContext, limit: int = LIMIT) -> str:
     """Return the summary in Markdown, with all that fits into limit bytes."""
     return within(_blocks(report), limit)
 
@@ -67,7 +67,7 @@ def within(blocks: Iterator[str], limit: int) -> str:
     return text
 
 
-def annotation_lines(report: Report, scene: ReportContext) -> list[str]:
+def annotation_lines(report: CheckReport, context: ReportContext) -> list[str]:
     """Return workflow commands, one a line, at most ANNOTATIONS.
 
     First comes what gives no marks, then problems, rows that fail and, as warnings, rows that lack robustness.
@@ -78,14 +78,14 @@ def annotation_lines(report: Report, scene: ReportContext) -> list[str]:
     for verdict in report.verdicts:
         if verdict.problem is not None and verdict.criteria:
             where = Where(verdict.run.label, verdict.problem.line or 1)
-            found.append(_command(_located(where, scene), title(verdict), problem(verdict)))
-        found += [_row_command(row, verdict, scene) for row in verdict.criteria if row.status not in QUIET]
+            found.append(_command(_located(where, context), title(verdict), problem(verdict)))
+        found += [_row_command(row, verdict, context) for row in verdict.criteria if row.status not in QUIET]
     for verdict in report.verdicts:
-        found += [_row_command(row, verdict, scene, "warning") for row in verdict.criteria if row.lacks_robustness]
+        found += [_row_command(row, verdict, context, "warning") for row in verdict.criteria if row.lacks_robustness]
     return found[:ANNOTATIONS]
 
 
-def _blocks(report: Report) -> Iterator[str]:
+def _blocks(report: CheckReport) -> Iterator[str]:
     if (why := unmarked(report)) is not None:
         yield "## Not graded"
         yield preformatted(why)
@@ -114,19 +114,19 @@ def _stage(verdict: Verdict) -> Iterator[str]:
             yield preformatted(told)
 
 
-def _row_command(row: CriterionResult, verdict: Verdict, scene: ReportContext, level: Level = "error") -> str:
+def _row_command(row: CriterionResult, verdict: Verdict, context: ReportContext, level: Level = "error") -> str:
     """Return an annotation that says what the row's report says first, on the line that it names."""
     lines = said(row, verdict)
     where = place(row, verdict)
-    at = _located(where, scene)
+    at = _located(where, context)
     if where is not None and at is None:
         lines.append(f"{where.file}:{where.line}")
     return _command(at, f"{verdict.stage} {row.id}", "\n".join(lines), level)
 
 
-def _located(where: Where | None, scene: ReportContext) -> tuple[str, int] | None:
+def _located(where: Where | None, context: ReportContext) -> tuple[str, int] | None:
     """Return file and line in the repository, if the file lies there."""
-    path = scene.locate(where.file) if where is not None else None
+    path = context.locate(where.file) if where is not None else None
     return None if path is None or where is None else (path, where.line)
 
 
@@ -140,13 +140,13 @@ def _command(at: tuple[str, int] | None, name: str, message: str, level: Level =
 VERSION = 1
 
 
-def autograding(report: Report, scene: ReportContext) -> str:
+def autograding(report: CheckReport, context: ReportContext) -> str:
     """Return the object in base64; it is the value of a step's output named result."""
     text = json.dumps(autograding_document(report), allow_nan=False)
     return base64.b64encode(text.encode("ascii")).decode("ascii")
 
 
-def autograding_document(report: Report) -> dict[str, Any]:
+def autograding_document(report: CheckReport) -> dict[str, Any]:
     """Return the object as the reporter reads it."""
     if (why := unmarked(report)) is not None:
         test = {"name": "grader", "status": "error", "message": why, "score": 0, "filename": None, "line_no": None}
@@ -188,9 +188,9 @@ def expect_runner(environment: Mapping[str, str]) -> None:
     raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
 
 
-def classroom50(report: Report, scene: ReportContext) -> str:
+def classroom50(report: CheckReport, context: ReportContext) -> str:
     """Return the document."""
-    known, when = scene.environment, scene.now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    known, when = context.environment, context.now.strftime("%Y-%m-%dT%H:%M:%SZ")
     marked = () if unmarked(report) is not None else report.verdicts
     tests = [_classroom50_test(row, verdict) for verdict in marked for row in verdict.criteria]
     return dumps({

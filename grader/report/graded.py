@@ -24,7 +24,7 @@ ERRORS: tuple[Status, ...] = ("crashed", "timed_out", "over_limit", "grader_faul
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """A run: one verdict or, with every, those of several stages; waits_for names what comes before a locked one."""
 
     verdicts: tuple[Verdict, ...]
@@ -51,7 +51,7 @@ def title(verdict: Verdict) -> str:
     return one_line(f"{verdict.stage} · {verdict.title}")
 
 
-def unmarked(report: Report) -> str | None:
+def unmarked(report: CheckReport) -> str | None:
     """Return why a run must not be given any marks, not even none; None where it has them.
 
     That is a fault of ours, a stage that is locked or waits for an earlier one, and a module that could not be taken.

@@ -13,12 +13,12 @@ from typing import Any
 from grader.report.document import dumps, kinds_document, robustness_document
 from grader.report.escape import one_line
 from grader.report.formats import Format
-from grader.report.graded import Report, ReportContext, details, facts, problem, title, unmarked
+from grader.report.graded import CheckReport, ReportContext, details, facts, problem, title, unmarked
 from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
 
 
-def gradescope(report: Report, scene: ReportContext) -> str:
+def gradescope(report: CheckReport, context: ReportContext) -> str:
     """Return the document."""
     shared: dict[str, Any] = {
         "output_format": "text",
@@ -35,7 +35,7 @@ def gradescope(report: Report, scene: ReportContext) -> str:
     return dumps({"output": "\n\n".join(map(_head, report.verdicts)), **shared, "tests": tests})
 
 
-def _is_submissions(report: Report) -> bool:
+def _is_submissions(report: CheckReport) -> bool:
     """Say whether there are no marks because of what was handed in, and of nothing else."""
     (verdict, *others) = report.verdicts or (None,)
     if verdict is None or others or verdict.grader_fault or verdict.locked or verdict.waits_for:

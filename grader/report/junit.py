@@ -14,7 +14,7 @@ from typing import Literal
 
 from grader.report.escape import markup
 from grader.report.formats import Format
-from grader.report.graded import ERRORS, Report, ReportContext, details, facts, problem, title, unmarked
+from grader.report.graded import ERRORS, CheckReport, ReportContext, details, facts, problem, title, unmarked
 from grader.report.terminal.words import status_words, waits_words
 from grader.verdict import CriterionResult, Verdict
 
@@ -82,7 +82,7 @@ def _element(name: str, attributes: Mapping[str, object], inner: Iterable[str] =
     return f"<{name}{head}>{body}</{name}>" if body else f"<{name}{head}/>"
 
 
-def junit(report: Report, scene: ReportContext) -> str:
+def junit(report: CheckReport, context: ReportContext) -> str:
     """Return the document of a run."""
     suites = [_stage(verdict) for verdict in report.verdicts]
     if (why := unmarked(report)) is not None:

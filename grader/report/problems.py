@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from grader.outcome import Where
 from grader.report.escape import joined, one_line
 from grader.report.formats import Format
-from grader.report.graded import Report, ReportContext, place, problem, said, title, unmarked
+from grader.report.graded import CheckReport, ReportContext, place, problem, said, title, unmarked
 from grader.report.terminal.checklist import QUIET
 from grader.report.terminal.words import reached_words
 from grader.verdict import CriterionResult, Verdict
@@ -20,7 +20,7 @@ from grader.verdict import CriterionResult, Verdict
 LONGEST = 500  # characters of a message
 
 
-def problems(report: Report, scene: ReportContext) -> str:
+def problems(report: CheckReport, context: ReportContext) -> str:
     """Return the lines of a run."""
     lines: list[str] = []
     if (why := unmarked(report)) is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from grader import shell
 from grader.errors import UsageError
-from grader.setup.files import backup_folder, read, write
+from grader.setup.course_files import backup_folder, read, write
 
 EDITORS = ("vscode",)
 Values = dict[str, Any]

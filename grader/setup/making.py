@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.setup.course_files import remove, write
 from grader.setup.edition import Edition
 from grader.setup.editors import editor_settings, encoded
-from grader.setup.files import remove, write
 
 FREE = "Name a new or an empty folder."
 

@@ -19,8 +19,8 @@ from typing import Literal
 
 from grader.course.sealed import RECORD, ReleaseRecord, digest, is_newer, read_record
 from grader.errors import UsageError
+from grader.setup.course_files import backup_folder, read, remove, write
 from grader.setup.edition import Edition
-from grader.setup.files import backup_folder, read, remove, write
 
 SECONDS = 30.0
 

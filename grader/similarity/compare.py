@@ -21,9 +21,9 @@ from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.errors import UsageError
-from grader.gradebook.intake import Taken, taken
+from grader.gradebook.intake import ReadAttempt, taken
 from grader.gradebook.store import FILE, Gradebook
-from grader.gradebook.submissions import Arrival, listing
+from grader.gradebook.submissions import StudentSubmission, listing
 from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
 
 MOST_SUBMISSIONS = 2000
@@ -60,7 +60,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two submissions that share much: the share of each side (0 to 1), and the fingerprints that both have."""
 
     left: Text
@@ -91,10 +91,10 @@ class Comparison:
     """
 
     texts: tuple[Text, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SimilarPair, ...]
     count: int
     usual: tuple[str, ...] = ()
-    copies: tuple[Pair, ...] = ()
+    copies: tuple[SimilarPair, ...] = ()
     own_known: bool = False
 
 
@@ -188,7 +188,7 @@ def near_duplicates(prints: Sequence[Set[int]]) -> list[int]:
     return found
 
 
-def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
+def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[SimilarPair, ...]:
     """Return the submissions that are one of the course's own solutions, each with the solution.
 
     In a stage that leaves so little choice that the course's own solutions are alike, only what is far more alike than
@@ -207,7 +207,7 @@ def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
         if alike:
             source = own[max(alike, key=lambda place: shares[place])]
             common = tuple(value for value in each.prints if value in source.prints)
-            found.append(Pair(each, source, len(common) / len(mine), len(common) / len(source.prints), common))
+            found.append(SimilarPair(each, source, len(common) / len(mine), len(common) / len(source.prints), common))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.left.name)))
 
 
@@ -219,9 +219,9 @@ def _weights(having: Mapping[int, Sequence[int]], author: Sequence[int]) -> dict
     return {value: math.log1p(count / max(times, 2)) for value, times in authors.items() if times <= most}
 
 
-def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> Pair:
+def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> SimilarPair:
     common = tuple(value for value in left.prints if value in right.prints and value in weights)
-    return Pair(left, right, of_left, of_right, common)
+    return SimilarPair(left, right, of_left, of_right, common)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Passage:
     right: tuple[int, int]
 
 
-def passages(pair: Pair) -> tuple[Passage, ...]:
+def passages(pair: SimilarPair) -> tuple[Passage, ...]:
     """Return the passages of a pair in the order of the left side; of those that overlap the longest counts."""
     taken_left, taken_right = [False] * len(pair.left.tokens.kinds), [False] * len(pair.right.tokens.kinds)
     found: list[tuple[int, int, int]] = []
@@ -252,7 +252,7 @@ def passages(pair: Pair) -> tuple[Passage, ...]:
     )
 
 
-def _runs(pair: Pair) -> list[tuple[int, int, int]]:
+def _runs(pair: SimilarPair) -> list[tuple[int, int, int]]:
     """Return runs of equal tokens around the fingerprints that both sides have: length, and where they begin."""
     left, right = pair.left.tokens.kinds, pair.right.tokens.kinds
     done: dict[int, int] = defaultdict(int)  # by the distance of both sides, as far as has been looked
@@ -277,7 +277,7 @@ def _lines(text: Text, start: int, length: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedModule:
     """Whose module it is, and its bytes; why says what is in the way where there are none."""
 
     student: str
@@ -285,7 +285,7 @@ class HandedIn:
     why: str = ""
 
 
-def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[HandedIn, ...]:
+def handed_in(arrivals: Sequence[StudentSubmission], stage: Stage, root: Path) -> tuple[SubmittedModule, ...]:
     """Return what each student handed in last for a stage, in the order of their names; UsageError for too many.
 
     A module that cannot be taken is told as why, and costs the others nothing.
@@ -295,7 +295,7 @@ def handed_in(arrivals: Sequence[Arrival], stage: Stage, root: Path) -> tuple[Ha
     return tuple(_last(arrival.student, list(taken(arrival, stage, root, True))) for arrival in arrivals)
 
 
-def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[HandedIn, ...]:
+def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[SubmittedModule, ...]:
     """Return what was handed in elsewhere, as in an earlier year: a gradebook's folder, or one of submissions.
 
     Names begin with the folder's.
@@ -304,7 +304,7 @@ def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[Hand
         with Gradebook.open(folder) as book:
             last = {each.student: each.digest for each in book.attempts() if each.stage == stage.id}
             found = [(name, book.source(digest)) for name, digest in last.items()]
-        return tuple(HandedIn(f"{folder.name}/{name}", text) for name, text in found if text is not None)
+        return tuple(SubmittedModule(f"{folder.name}/{name}", text) for name, text in found if text is not None)
     read = handed_in(listing(folder, zone).arrivals, stage, root)
     return tuple(replace(each, student=f"{folder.name}/{each.student}") for each in read)
 
@@ -316,12 +316,12 @@ def examples(stage: Stage) -> list[str]:
     return []
 
 
-def _last(student: str, attempts: list[Taken]) -> HandedIn:
+def _last(student: str, attempts: list[ReadAttempt]) -> SubmittedModule:
     """Return the last attempt that can be read, since nobody is compared with themselves."""
     read = [each for each in attempts if each.snapshot is not None]
     if not read:
         error = attempts[-1].error
-        return HandedIn(student, why=error.message if error is not None else "nothing was handed in")
+        return SubmittedModule(student, why=error.message if error is not None else "nothing was handed in")
     last = max(read, key=lambda each: each.attempt.submitted or datetime.min.replace(tzinfo=UTC))
     assert last.snapshot is not None
-    return HandedIn(student, last.snapshot.source)
+    return SubmittedModule(student, last.snapshot.source)

@@ -12,17 +12,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.errors import UsageError, installs
 from grader.report.document import dumps
-from grader.report.escape import breakable
+from grader.report.templates import environment
 from grader.report.terminal.layout import printable
-from grader.similarity.compare import Comparison, HandedIn, Pair, Passage, Text, passages
+from grader.similarity.compare import Comparison, Passage, SimilarPair, SubmittedModule, Text, passages
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 
-TEMPLATE = Path(__file__).with_name("page.html")
+HOME = Path(__file__).parent
 MOST_COPIES = 20  # submissions that are shown beside a solution of the course; all are listed
 MOST_LINES = 120  # of one passage
 MOST_COLUMNS = 400  # of one line
@@ -47,7 +46,7 @@ class Side:
 class Shown:
     """A pair as the page shows it."""
 
-    pair: Pair
+    pair: SimilarPair
     anchor: str
 
     @cached_property
@@ -68,19 +67,23 @@ class Shown:
         return int(100 * self.pair.of_left), int(100 * self.pair.of_right)
 
 
-def page(comparison: Comparison, lacking: Sequence[HandedIn], title: str, least: float) -> str:
+def page(comparison: Comparison, lacking: Sequence[SubmittedModule], title: str, least: float) -> str:
     """Return the file's text; lacking holds what could not be compared. Raises UsageError without Jinja2."""
     notes = [(shown(each.name), note) for each in comparison.texts for note in each.notes]
-    return _template().render(
-        title=title,
-        copies=[Shown(pair, f"own-{at}") for at, pair in enumerate(comparison.copies, 1)],
-        most=MOST_COPIES,
-        own_known=comparison.own_known,
-        pairs=[Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)],
-        count=comparison.count,
-        students=len(comparison.texts),
-        least=round(100 * least),
-        notes=notes + [(shown(each.student), f"was not compared: {shown(each.why)}") for each in lacking],
+    return (
+        environment(HOME, "class")
+        .get_template("page.html")
+        .render(
+            title=title,
+            copies=[Shown(pair, f"own-{at}") for at, pair in enumerate(comparison.copies, 1)],
+            most=MOST_COPIES,
+            own_known=comparison.own_known,
+            pairs=[Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)],
+            count=comparison.count,
+            students=len(comparison.texts),
+            least=round(100 * least),
+            notes=notes + [(shown(each.student), f"was not compared: {shown(each.why)}") for each in lacking],
+        )
     )
 
 
@@ -97,18 +100,7 @@ def shown(text: str, most: int = 200) -> str:
     return plain if len(text) <= most else f"{plain}…"
 
 
-def _template() -> Template:
-    try:
-        from jinja2 import Environment, StrictUndefined
-    except ImportError as error:
-        message = "a page cannot be written without Jinja2"
-        raise UsageError(message, installs("class", "jinja2")) from error
-    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters["breakable"] = breakable
-    return made.from_string(TEMPLATE.read_text(encoding="utf-8"))
-
-
-def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float) -> str:
+def as_json(comparison: Comparison, lacking: Sequence[SubmittedModule], stage: str, least: float) -> str:
     """Return the document; lacking holds submissions that were not compared."""
     return dumps(
         {
@@ -133,7 +125,7 @@ def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, lea
     )
 
 
-def _shared(pair: Pair) -> dict[str, Any]:
+def _shared(pair: SimilarPair) -> dict[str, Any]:
     return {
         "of_left": round(pair.of_left, 4),
         "of_right": round(pair.of_right, 4),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from grader.course.stage import OPERATORS, Forbidden
-from grader.submission.parsing import Problem, Reading, and_more, bound_names, clipped, imported, root
+from grader.submission.parsing import Problem, SourceFindings, and_more, bound_names, clipped, imported, root
 
 BINDING = frozenset({
     ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
@@ -814,31 +814,31 @@ def mentions(layout: Layout) -> Mapping[str, set[str]]:
     return found
 
 
-def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str] = ()) -> Reading:
+def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str] = ()) -> SourceFindings:
     """What is refused: the whole module, where the use runs when it is loaded, else the functions that reach it."""
     if not (forbidden.operators or forbidden.names):
-        return Reading()
+        return SourceFindings()
     by_owner: dict[str, set[ForbiddenUse]] = {}
     for use, place in _Search(layout, forbidden).run():
         by_owner.setdefault(place.user, set()).add(use)
     if not by_owner:
-        return Reading()
+        return SourceFindings()
     found = {owner: sorted(own) for owner, own in by_owner.items()}
     if TOP_LEVEL in found:
-        return Reading(
+        return SourceFindings(
             _problem([*found.pop(TOP_LEVEL), *sorted(use for own in found.values() for use in own)], forbidden)
         )
     first = sorted(found, key=lambda owner: found[owner][0])
     concerned = reached(layout, first)
     if (owner := concerned.get(TOP_LEVEL)) is not None:
-        return Reading(_problem(found[owner], forbidden, f"{_shown(owner)} is used while the module is loaded."))
+        return SourceFindings(_problem(found[owner], forbidden, f"{_shown(owner)} is used while the module is loaded."))
     refused: dict[str, Problem] = {}
     for function in functions:
         if (owner := concerned.get(key_of(layout, function))) is not None:
             through = "" if function in (owner, _shown(owner)) else f"{function} reaches it through {_shown(owner)}."
             refused[function] = _problem(found[owner], forbidden, through)
     unused = _problem(sorted(use for own in found.values() for use in own), forbidden)
-    return Reading(None, refused, unused)
+    return SourceFindings(None, refused, unused)
 
 
 def _shown(owner: str) -> str:

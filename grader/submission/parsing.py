@@ -29,7 +29,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SourceFindings:
     """What a module's text tells against it: one problem with the whole, or with each function that reaches one.
 
     forbidden is the first thing that the module uses and that its stage forbids, whether or not a function of the

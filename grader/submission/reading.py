@@ -29,7 +29,7 @@ from grader.submission.forbidden import Layout, read_forbidden
 from grader.submission.parsing import (
     TOO_DEEP,
     Problem,
-    Reading,
+    SourceFindings,
     and_more,
     clipped,
     decoded,
@@ -149,19 +149,19 @@ def _is_lent(name: str, lent: Sequence[str]) -> bool:
 
 def look(
     text: str, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
-) -> Reading:
+) -> SourceFindings:
     """The first thing that stands in the way: syntax, then imports, then what the stage forbids those functions."""
     layout = laid_out(text)
     if isinstance(layout, Problem):
-        return Reading(layout)
+        return SourceFindings(layout)
     try:
         problem = import_problem(layout.nodes, module, packages)
         if problem is not None:
-            return Reading(problem)
+            return SourceFindings(problem)
         found = read_forbidden(layout, forbidden, functions)
         return replace(found, stood_in=stand_ins(layout.nodes, packages))
     except RecursionError:
-        return Reading(TOO_DEEP)
+        return SourceFindings(TOO_DEEP)
 
 
 @lru_cache(4)  # it is asked for before a judge is forked, and again in it
@@ -178,10 +178,10 @@ def laid_out(text: str) -> Layout | Problem:
 
 def look_at_bytes(
     source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
-) -> Reading:
+) -> SourceFindings:
     """As look, with the encoding first."""
     text = decoded(source)
-    return Reading(text) if isinstance(text, Problem) else look(text, module, forbidden, functions, packages)
+    return SourceFindings(text) if isinstance(text, Problem) else look(text, module, forbidden, functions, packages)
 
 
 MAX_CHARS = 1 << 16
@@ -339,7 +339,7 @@ BREAKS_DOWN = Problem(
 
 def look_apart(
     source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
-) -> Reading:
+) -> SourceFindings:
     """As looking.look_at_bytes; raises GraderFault where the process cannot be started or fails by itself."""
     request = {
         "source": source.decode("latin-1"), "module": module,
@@ -354,7 +354,7 @@ def look_apart(
         try:
             answer, _ = process.communicate(json.dumps(request).encode(), WALL_SECONDS)
         except subprocess.TimeoutExpired:
-            return Reading(TOO_LONG)
+            return SourceFindings(TOO_LONG)
         finally:
             process.kill()
     return _understood(process.returncode, answer)
@@ -369,22 +369,22 @@ def _started() -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _understood(code: int, answer: bytes) -> Reading:
+def _understood(code: int, answer: bytes) -> SourceFindings:
     """What the end of the process tells about the text."""
     if code in (-getattr(signal, "SIGXCPU", 0), -getattr(signal, "SIGKILL", 0)) and code != 0:
-        return Reading(TOO_LONG)
+        return SourceFindings(TOO_LONG)
     if code not in (0, 1):  # a signal, or on Windows the number of an exception such as a stack overflow
-        return Reading(BREAKS_DOWN)
+        return SourceFindings(BREAKS_DOWN)
     try:
         return _reading(json.loads(answer))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise GraderFault(f"the process that reads a module failed (exit code {code})") from error
 
 
-def _reading(fields: Any) -> Reading:
+def _reading(fields: Any) -> SourceFindings:
     refused = {str(name): Problem(**problem) for name, problem in fields["refused"].items()}
     stood_in = tuple(map(str, fields["stood_in"]))
-    return Reading(_problem(fields["problem"]), refused, _problem(fields["forbidden"]), stood_in)
+    return SourceFindings(_problem(fields["problem"]), refused, _problem(fields["forbidden"]), stood_in)
 
 
 def _problem(fields: Any) -> Problem | None:
@@ -409,13 +409,13 @@ def main() -> None:
 
 def _looked(
     source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
-) -> Reading:
+) -> SourceFindings:
     try:
         found = look_at_bytes(source, module, forbidden, functions, packages)
     except MemoryError:
-        return Reading(TOO_LARGE)
+        return SourceFindings(TOO_LARGE)
     # Python says MemoryError of a parser that ran out of stack, too.
-    return Reading(TOO_LARGE) if found.problem == TOO_DEEP and _peak() > MEMORY_BYTES * 3 // 4 else found
+    return SourceFindings(TOO_LARGE) if found.problem == TOO_DEEP and _peak() > MEMORY_BYTES * 3 // 4 else found
 
 
 def _limit() -> None:

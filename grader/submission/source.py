@@ -15,7 +15,7 @@ from grader.submission import Snapshot
 from grader.submission.forbidden import key_of, reached
 from grader.submission.parsing import (
     Problem,
-    Reading,
+    SourceFindings,
     bound_names,
     decoded,
     is_python,
@@ -34,7 +34,7 @@ from grader.submission.reading import (
 )
 
 
-def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
+def check_source(stage: Stage, snapshot: Snapshot) -> SourceFindings:
     """What stands in the way: encoding, then syntax, then imports, then, for each function, what the stage forbids.
 
     A text that may take Python long is read in another process. Raises GraderFault where there is none to be had.
@@ -44,26 +44,26 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
     if text is None:
         return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.importable)
     if isinstance(text, Problem):
-        return Reading(text)
+        return SourceFindings(text)
     forbids = stage.forbidden.operators or stage.forbidden.names
     if not forbids and _is_loadable(text, stage):
-        return Reading()
+        return SourceFindings()
     return look(text, stage.module, stage.forbidden, functions, stage.importable)
 
 
-def check_loading(stage: Stage, snapshot: Snapshot) -> Reading:
+def check_loading(stage: Stage, snapshot: Snapshot) -> SourceFindings:
     """As check_source, without what the stage forbids: whether a module can be imported, as far as its text tells."""
     text = _plain(snapshot.source)
     if text is None:
         return check_source(stage, snapshot)
     if isinstance(text, str) and _is_loadable(text, stage):
-        return Reading()
+        return SourceFindings()
     tree = text if isinstance(text, Problem) else parsed(text)
     if isinstance(tree, Problem):
-        return Reading(tree)
+        return SourceFindings(tree)
     nodes = list(ast.walk(without_main_block(tree)))
     problem = import_problem(nodes, stage.module, stage.importable)
-    return Reading(problem, stood_in=stand_ins(nodes, stage.importable))
+    return SourceFindings(problem, stood_in=stand_ins(nodes, stage.importable))
 
 
 def _is_loadable(text: str, stage: Stage) -> bool:
@@ -71,7 +71,7 @@ def _is_loadable(text: str, stage: Stage) -> bool:
     return only_imports(text, stage.importable) and is_python(text)
 
 
-def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:
+def refused_rows(stage: Stage, reading: SourceFindings) -> dict[str, Problem]:
     """The rows of the checklist that are about a refused function, each with the problem that comes first."""
     found: dict[str, Problem] = {}
     for row in stage.criteria:

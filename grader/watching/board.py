@@ -12,14 +12,14 @@ from grader.verdict import CriterionResult, Verdict
 
 
 @dataclass(frozen=True)
-class Saved:
+class FileSaved:
     """A module, or another file that its checks depend on, has other content than before, or is gone."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedTest:
     """One test of a check has ended; ticket is the number of the check."""
 
     ticket: int
@@ -28,7 +28,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Glimpsed:
+class EarlyCriterion:
     """The row that failed first before has been graded again, ahead of the others and not explained yet."""
 
     ticket: int
@@ -36,7 +36,7 @@ class Glimpsed:
 
 
 @dataclass(frozen=True)
-class Decided:
+class EarlyVerdict:
     """Every test of a check has ended, and not all pass: its verdict, not explained yet and not recorded."""
 
     ticket: int
@@ -44,7 +44,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Judged:
+class FinalVerdict:
     """A check has come to its verdict."""
 
     ticket: int
@@ -52,7 +52,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Failed:
+class CheckFailed:
     """A check came to no verdict: the error, and what to do."""
 
     ticket: int
@@ -77,13 +77,13 @@ class Explored:
 
 
 @dataclass(frozen=True)
-class Typed:
+class LineTyped:
     """A key, or a line of plain mode."""
 
     text: str
 
 
-Event = Saved | Counted | Glimpsed | Decided | Judged | Failed | Explored | Typed
+Event = FileSaved | CountedTest | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed | Explored | LineTyped
 
 
 _LATER = {"not_started": 1, "blocked": 2}  # what is wrong comes before what was not begun

@@ -14,8 +14,8 @@ from grader.errors import GraderError, UsageError
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import hint_title, hint_told
-from grader.watching.session import Session
-from grader.watching.telling import KEYS, state_words
+from grader.watching.board_lines import KEYS, state_words
+from grader.watching.session import WatchSession
 
 # How editors take a line; those that are not listed get what vi, emacs, nano and most others understand.
 WITH_COLON = ("hx", "helix", "subl", "sublime_text", "zed", "lapce")
@@ -74,7 +74,7 @@ ENDS = "There is no further stage in that direction."
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What a key led to: text to show, and whether that is the end."""
 
     text: str = ""
@@ -84,27 +84,27 @@ class Answer:
 class Keys:
     """Answers keys and, in plain mode, lines; a reset needs `r` and then `yes`."""
 
-    def __init__(self, session: Session, look: Look) -> None:
+    def __init__(self, session: WatchSession, look: Look) -> None:
         self._session = session
         self._look = look
         self._asked = False
 
-    def __call__(self, typed: str) -> Answer:
+    def __call__(self, typed: str) -> Reply:
         """Return the answer to what was typed; an error is an answer, too."""
         word, _, rest = typed.strip().partition(" ")
         asked, self._asked = self._asked, False
         if asked:
-            return self._told(self._session.reset) if word in ("y", "yes") else Answer("Nothing was changed.")
+            return self._told(self._session.reset) if word in ("y", "yes") else Reply("Nothing was changed.")
         match word:
             case "":
-                return Answer()
+                return Reply()
             case "q":
-                return Answer(quits=True)
+                return Reply(quits=True)
             case "n" | "p":
                 return self._told(lambda: "" if self._session.step(1 if word == "n" else -1) else ENDS)
             case "c":
                 self._session.check()
-                return Answer("Checking.")
+                return Reply("Checking.")
             case "h":
                 return self._told(lambda: self._hint(rest or None))
             case "s":
@@ -114,22 +114,22 @@ class Keys:
             case "o":
                 return self._told(self._opened)
             case "e":
-                return Answer(self._session.explore())
+                return Reply(self._session.explore())
             case "r":
                 self._asked = True
                 stage = self._session.board.stage
-                return Answer(f"Replace stages/{stage.name}/{stage.module} by its stub? Type y for yes.")
+                return Reply(f"Replace stages/{stage.name}/{stage.module} by its stub? Type y for yes.")
             case "l":
-                return Answer(self._listed(""))
+                return Reply(self._listed(""))
             case "?":
-                return Answer("\n".join(f"{key}  {what}" for key, what in KEYS))
-        return Answer(self._searched(word, rest))
+                return Reply("\n".join(f"{key}  {what}" for key, what in KEYS))
+        return Reply(self._searched(word, rest))
 
-    def _told(self, act: Callable[[], str]) -> Answer:
+    def _told(self, act: Callable[[], str]) -> Reply:
         try:
-            return Answer(self._look.command(act()))
+            return Reply(self._look.command(act()))
         except (GraderError, OSError) as error:
-            return Answer(self._look.command(error_text(error)))
+            return Reply(self._look.command(error_text(error)))
 
     def _hint(self, row: str | None) -> str:
         found = self._session.hint(row)

@@ -13,10 +13,19 @@ from grader.progress.actions import Workspace
 from grader.report.terminal import screen
 from grader.report.terminal.layout import Look, paragraph
 from grader.verdict import CriterionResult, Verdict
-from grader.watching.board import Decided, Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
+from grader.watching.board import (
+    CheckFailed,
+    EarlyCriterion,
+    EarlyVerdict,
+    Event,
+    Explored,
+    FileSaved,
+    FinalVerdict,
+    LineTyped,
+)
+from grader.watching.board_lines import SEARCHING, spoken, spoken_row, title
 from grader.watching.keys import Keys
-from grader.watching.session import Session, made
-from grader.watching.telling import SEARCHING, spoken, spoken_row, title
+from grader.watching.session import WatchSession, made
 
 WAKE_SECONDS = 0.5  # where a wait without end cannot be interrupted by Ctrl-C
 
@@ -48,7 +57,7 @@ def read_lines(stream: TextIO, post: Callable[[Event], None]) -> None:
     """Post each line that is typed, in a thread."""
     try:
         for line in stream:
-            post(Typed(line))
+            post(LineTyped(line))
     except (OSError, ValueError):  # closed
         pass
 
@@ -56,7 +65,7 @@ def read_lines(stream: TextIO, post: Callable[[Event], None]) -> None:
 class Lines:
     """Prints what an event leads to."""
 
-    def __init__(self, session: Session, keys: Keys, look: Look) -> None:
+    def __init__(self, session: WatchSession, keys: Keys, look: Look) -> None:
         self._session = session
         self._keys = keys
         self._look = look
@@ -72,7 +81,7 @@ class Lines:
     def take(self, event: Event) -> bool:
         """Do what an event asks for and print what comes of it; False where that is the end."""
         before = self._session.board
-        if isinstance(event, Typed):
+        if isinstance(event, LineTyped):
             answer = self._keys(event.text)
             self._begin_anew()
             if answer.text:
@@ -95,17 +104,17 @@ class Lines:
     def _tell(self, event: Event) -> None:
         """Print what has changed."""
         board = self._session.board
-        if isinstance(event, Saved):
+        if isinstance(event, FileSaved):
             self._say("Saved. Checking.")
-        elif isinstance(event, Glimpsed):
+        elif isinstance(event, EarlyCriterion):
             self._glimpsed = event.row
             screen.show(spoken_row(board, event.row, self._look))
-        elif isinstance(event, Decided):
+        elif isinstance(event, EarlyVerdict):
             screen.show(spoken(board, self._look, self._glimpsed))
             self._glimpsed, self._decided = board.first, board.verdict
             if board.first is not None and board.first.status == "failed":
                 self._say(SEARCHING)
-        elif isinstance(event, (Judged, Failed)):
+        elif isinstance(event, (FinalVerdict, CheckFailed)):
             screen.show(spoken(board, self._look, self._glimpsed, self._decided))
             self._glimpsed = self._decided = None
             if board.note:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.watching.board import Event, Saved
+from grader.watching.board import Event, FileSaved
 
 POLL_SECONDS = 0.1
 LOOK_MS = 1000  # how often the file is looked at, although nothing was notified
@@ -67,7 +67,7 @@ def follow(path: Path, post: Post, stop: threading.Event, others: Others = tuple
             if stop.is_set():
                 return
             for each in changed:
-                post(Saved(each))
+                post(FileSaved(each))
             if changed and not is_notified:
                 break  # it was saved and nothing told of it: from here on, looking is what works
 

@@ -1,8 +1,8 @@
 """The process that grades for `grader watch`: it keeps the tests of one stage loaded, and a worker started ahead.
 
-Run by `kept.py` with the course's folder as its only argument. It is a process of its own because judges are forks of
-it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check", ticket,
-stage, row]; answers go to stdout. SIGINT breaks a check off.
+Run by `grading_process.py` with the course's folder as its only argument. It is a process of its own because judges are
+forks of it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check",
+ticket, stage, criterion]; answers go to stdout. SIGINT breaks a check off.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _shown(stage: Stage, verdict: Verdict) -> Verdict:
     return feedback.shown(verdict, stage.feedback, feedback.known_names(stage))
 
 
-class Answers:
+class MessageWriter:
     """Writes what is told, a line of JSON each, and each line whole: a check that is broken off is so after it."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -217,7 +217,7 @@ class Answers:
 
 def main() -> None:
     """Take orders until stdin ends."""
-    answers = Answers(os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    answers = MessageWriter(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever prints has no part in the answers
 
     service = Service(open_workspace(Path(sys.argv[1])), answers)

@@ -21,12 +21,22 @@ from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
-from grader.progress import actions, hints, steps
+from grader.progress import actions, hints, readme_steps
 from grader.progress.actions import Workspace
 from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
-from grader.watching.board import Board, Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.kept import Kept
+from grader.watching.board import (
+    Board,
+    CheckFailed,
+    CountedTest,
+    EarlyCriterion,
+    EarlyVerdict,
+    Event,
+    Explored,
+    FileSaved,
+    FinalVerdict,
+)
+from grader.watching.grading_process import GradingProcess
 from grader.watching.saves import Saves
 
 if TYPE_CHECKING:
@@ -124,13 +134,13 @@ def _reason(told: str) -> str:
     return " ".join(told.partition("error:")[2].partition("\nhint:")[0].split())
 
 
-class Session:
+class WatchSession:
     """Watches one stage after another; changed is called whenever the board is another one."""
 
     def __init__(
         self,
         workspace: Workspace,
-        checks: Kept,
+        checks: GradingProcess,
         saves: Saves,
         explore: Callable[[str], bool],
         changed: Callable[[], None] = lambda: None,
@@ -162,17 +172,17 @@ class Session:
         """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""
         board = self.board
         match event:
-            case Saved(path):
+            case FileSaved(path):
                 self._saved(path)
-            case Counted(ticket, row, _) if ticket == self.ticket:
+            case CountedTest(ticket, row, _) if ticket == self.ticket:
                 self._becomes(tests=board.tests + 1, at=row)
-            case Glimpsed(ticket, row) if ticket == self.ticket:
+            case EarlyCriterion(ticket, row) if ticket == self.ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)
-            case Decided(ticket, verdict) if ticket == self.ticket:
+            case EarlyVerdict(ticket, verdict) if ticket == self.ticket:
                 self._becomes(verdict=verdict, trouble=None, searches=True)
-            case Judged(ticket, verdict) if ticket == self.ticket:
+            case FinalVerdict(ticket, verdict) if ticket == self.ticket:
                 self._judged(verdict)
-            case Failed(ticket, message, hint) if ticket == self.ticket:
+            case CheckFailed(ticket, message, hint) if ticket == self.ticket:
                 trouble = message, hint
                 self._becomes(since=None, verdict=None, trouble=trouble, standings=self._standings(), searches=False)
             case Explored(stage, text, why, pictures) if stage == board.stage.id:
@@ -202,7 +212,7 @@ class Session:
         if verdict.problem is not None:
             return f"{verdict.run.label}: {verdict.problem.message}"
         if found is None:
-            return f"Every row of {verdict.stage} passes: no hint is needed."
+            return f"Every criterion of {verdict.stage} passes: no hint is needed."
         hint = hints.next_hint(self.workspace, self.board.stage, found.id)
         return hint if hint is not None else f"{found.id} has no hint."
 
@@ -224,11 +234,11 @@ class Session:
         Where every row passes, or none was graded yet, it is the whole README.
         """
         name = row if row is not None else self.board.first.id if self.board.first is not None else None
-        return self.readme() if name is None else steps.part(self.board.stage, name)
+        return self.readme() if name is None else readme_steps.part(self.board.stage, name)
 
     def readme(self) -> str:
         """Return the stage's README."""
-        return steps.readme(self.board.stage)
+        return readme_steps.readme(self.board.stage)
 
     def reset(self) -> str:
         """Put the stub back; return what was done, in words. The save that this is begins a check."""
@@ -287,11 +297,11 @@ def _label(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bool = False) -> Session:
+def made(workspace: Workspace, post: Post, width: Width, colour: bool, draws: bool = False) -> WatchSession:
     """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn.
 
     Where draws is set, pictures are drawn after each check, as SVGs, and not only once a stage has passed.
     """
     course = workspace.course
     explore = exploring(course, post, width, colour, pictures=draws)
-    return Session(workspace, Kept(course.root, post), Saves(post), explore, draws=draws)
+    return WatchSession(workspace, GradingProcess(course.root, post), Saves(post), explore, draws=draws)

@@ -31,14 +31,14 @@ from grader.errors import GraderError
 from grader.progress.actions import Workspace
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import tests_words
-from grader.watching import telling
-from grader.watching.board import Board, Event, Judged
+from grader.watching import board_lines
+from grader.watching.board import Board, Event, FinalVerdict
 from grader.watching.keys import ENDS, error_text, opening, started
-from grader.watching.session import Post, Session, Width, made
+from grader.watching.session import Post, WatchSession, Width, made
 from grader.watching.windows import (
     Choice,
     Question,
-    Reading,
+    TextWindow,
     comparison_window,
     hint_window,
     lesson_window,
@@ -114,7 +114,7 @@ class Column(VerticalScroll):
 class Panels:
     """The title, the stages, the rows, and what is told of one."""
 
-    def __init__(self, app: App[None], session: Session, look: Look) -> None:
+    def __init__(self, app: App[None], session: WatchSession, look: Look) -> None:
         self._app = app
         self._session = session
         self._look = look
@@ -146,14 +146,14 @@ class Panels:
 
     def _show_title(self) -> None:
         board = self._session.board
-        left = Text(self._look.clean(telling.title(board)), "bold")
-        right = self._look.clean(telling.reached(board, self._look, time.monotonic()))
+        left = Text(self._look.clean(board_lines.title(board)), "bold")
+        right = self._look.clean(board_lines.reached(board, self._look, time.monotonic()))
         room = self._app.size.width - 2 - left.cell_len
         self._put("#title", Text.assemble(left, right[: max(0, room - 2)].rjust(room)))
 
     def _show_stages(self) -> None:
         board = self._session.board
-        lines = [(each.stage.id, telling.stage_line(each, self._look)) for each in board.standings]
+        lines = [(each.stage.id, board_lines.stage_line(each, self._look)) for each in board.standings]
         self._fill("#stages", lines, board.stage.id)
 
     def _show_rows(self, row: str | None) -> None:
@@ -163,13 +163,13 @@ class Panels:
         else:
             rows = board.verdict.criteria
             width = max(len(tests_words(each)) for each in rows)
-            lines = [(each.id, telling.row_line(each, self._look, width, each.id in board.seen)) for each in rows]
+            lines = [(each.id, board_lines.row_line(each, self._look, width, each.id in board.seen)) for each in rows]
         self._fill("#rows", lines, row or (board.first.id if board.first is not None else None))
 
     def _show_detail(self, row: str | None) -> None:
         board, look = self._session.board, Look(self.width, self._look.ascii, self._look.grader)
         lines = [Text(look.clean(board.note), "yellow"), Text("")] if board.note else []
-        lines += telling.below(board, look, row)
+        lines += board_lines.below(board, look, row)
         above = len(lines) + 1
         if board.drawn and (row is None or board.asked):
             lines += [Text(""), Text.from_ansi(board.drawn)]
@@ -216,7 +216,7 @@ def hung(text: Text, width: int) -> Text:
 
 def choices(board: Board, look: Look, rows: bool) -> list[tuple[str, Text]]:
     """Return the stages and, where rows are wanted, too, those of each, by the key stage or stage/row."""
-    stages = [(each.stage.id, telling.stage_line(each, look)) for each in board.standings]
+    stages = [(each.stage.id, board_lines.stage_line(each, look)) for each in board.standings]
     if not rows:
         return stages
     pairs = [(each.stage, row) for each in board.standings for row in each.stage.criteria]
@@ -225,8 +225,8 @@ def choices(board: Board, look: Look, rows: bool) -> list[tuple[str, Text]]:
 
 def help_text() -> str:
     """Return what each key does."""
-    lines = [f"  {key}   {what}" for key, what in telling.KEYS]
-    more = ("Up and down choose a row, Enter opens its line.", "Tab moves between the columns.")
+    lines = [f"  {key}   {what}" for key, what in board_lines.KEYS]
+    more = ("Up and down choose a criterion, Enter opens its line.", "Tab moves between the columns.")
     return "\n".join([*lines, "", *more])
 
 
@@ -263,7 +263,7 @@ class Watching(App[None]):
         Binding("ctrl+c,ctrl+q", "quit", priority=True),
     ]
 
-    def __init__(self, make: Callable[[Post, Width], Session], stage: Stage, look: Look) -> None:
+    def __init__(self, make: Callable[[Post, Width], WatchSession], stage: Stage, look: Look) -> None:
         super().__init__()
         self.animation_level = "none"
         self._look = look
@@ -310,7 +310,7 @@ class Watching(App[None]):
         """Do what follows from an event."""
         self.session.take(message.event)
         row = self.session.board.row(self._row)
-        if isinstance(message.event, Judged) and row is not None and row.status == "passed":
+        if isinstance(message.event, FinalVerdict) and row is not None and row.status == "passed":
             self._row = None
             self._refresh()
 
@@ -390,7 +390,7 @@ class Watching(App[None]):
 
     def action_help(self) -> None:
         """Show what the keys do."""
-        self.push_screen(Reading("Keys", help_text()))
+        self.push_screen(TextWindow("Keys", help_text()))
 
     @on(OptionList.OptionSelected, "#rows")
     def action_edit(self) -> None:

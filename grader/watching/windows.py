@@ -19,9 +19,9 @@ from grader.progress.hints import Hint
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look, in_ascii
 from grader.report.terminal.overview import hint_title, hint_told
-from grader.report.terminal.pages import Page
-from grader.watching import telling
-from grader.watching.session import Session
+from grader.report.terminal.pager import Page
+from grader.watching import board_lines
+from grader.watching.session import WatchSession
 
 Value = TypeVar("Value")
 
@@ -35,7 +35,7 @@ class Window(ModalScreen[Value], Generic[Value]):
             self.dismiss(value)
 
 
-class Reading(Window[bool]):
+class TextWindow(Window[bool]):
     """Something to read; Escape or q closes it, and ? again, which opens the help.
 
     Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to. fits makes
@@ -198,37 +198,37 @@ def _usual(columns: int) -> int:
     return min(int(columns * USUAL_SHARE), MOST_COLUMNS) - FRAME
 
 
-def hint_window(session: Session, hint: Hint, look: Look, columns: int) -> Reading:
+def hint_window(session: WatchSession, hint: Hint, look: Look, columns: int) -> TextWindow:
     """Return a hint, with what the last check found; h asks for the next one."""
     goes_on = not hint.is_fix and (hint.number < hint.total or hint.has_fix)
     more = ("h", "the next hint") if goes_on else ("", "")
     text = Text("\n").join(hint_told(session.board.stage, hint, replace(look, width=_usual(columns))))
-    return Reading(look.clean(hint_title(session.board.stage, hint)), text, more=more, fits=True)
+    return TextWindow(look.clean(hint_title(session.board.stage, hint)), text, more=more, fits=True)
 
 
-def lesson_window(session: Session, row: str | None, look: Look, columns: int) -> Reading:
+def lesson_window(session: WatchSession, row: str | None, look: Look, columns: int) -> TextWindow:
     """Return the step that a row belongs to; s asks for all of the README. It is all of it where no step is meant."""
     text = session.lesson(row)
     more = ("s", "all of the page") if text != session.readme() else ("", "")
-    return _page(telling.title(session.board), text, look, columns, more)
+    return _page(board_lines.title(session.board), text, look, columns, more)
 
 
-def readme_window(session: Session, look: Look, columns: int) -> Reading:
+def readme_window(session: WatchSession, look: Look, columns: int) -> TextWindow:
     """Return all of the README."""
-    return _page(telling.title(session.board), session.readme(), look, columns)
+    return _page(board_lines.title(session.board), session.readme(), look, columns)
 
 
-def _page(title: str, text: str, look: Look, columns: int, more: tuple[str, str] = ("", "")) -> Reading:
+def _page(title: str, text: str, look: Look, columns: int, more: tuple[str, str] = ("", "")) -> TextWindow:
     """Return Markdown, in ASCII laid out here: Textual draws its tables with other signs."""
     if not look.ascii:
-        return Reading(title, text, markdown=True, more=more)
+        return TextWindow(title, text, markdown=True, more=more)
     console = Console(width=_usual(columns), color_system=None)
     with console.capture() as captured:
         console.print(Page(look.clean(look.prose(text))))
-    return Reading(look.clean(title), in_ascii(captured.get()), more=more)
+    return TextWindow(look.clean(title), in_ascii(captured.get()), more=more)
 
 
-def comparison_window(session: Session, look: Look, columns: int) -> Reading:
+def comparison_window(session: WatchSession, look: Look, columns: int) -> TextWindow:
     """Return the module beside the reference, on a screen of so many columns."""
     found = comparison_lines(session.compared(), replace(look, width=int(columns * SHARE) - FRAME))
-    return Reading("yours beside the reference", Text("\n").join(found), wide=True)
+    return TextWindow("yours beside the reference", Text("\n").join(found), wide=True)

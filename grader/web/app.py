@@ -23,12 +23,12 @@ from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
 from grader.progress.actions import Workspace, start
+from grader.progress.readme_steps import plain
 from grader.progress.standings import standings
-from grader.progress.steps import plain
 from grader.report.terminal.overview import hint_words
 from grader.web.live import Live, named, step_list
-from grader.web.markdown import Place, html_of, pictures, read_page
-from grader.web.report import STATIC, Pages
+from grader.web.markdown import PageLocation, html_of, pictures, read_page
+from grader.web.report_page import STATIC, ReportPages
 from grader.web.road import road
 
 HTML, TEXT, JSON, EVENTS = (
@@ -57,7 +57,7 @@ ALWAYS = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A whole answer."""
 
     status: HTTPStatus = HTTPStatus.OK
@@ -84,24 +84,24 @@ class Stream:
         return {**ALWAYS, "Content-Security-Policy": POLICY, "Content-Type": EVENTS, "Cache-Control": "no-store"}
 
 
-def page(text: str) -> Answer:
+def page(text: str) -> Response:
     """Return a page."""
-    return Answer(body=text.encode("utf-8", "replace"), kind=HTML)
+    return Response(body=text.encode("utf-8", "replace"), kind=HTML)
 
 
-def document(values: object, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+def document(values: object, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return a JSON document."""
-    return Answer(status, json.dumps(values).encode("ascii"), JSON)
+    return Response(status, json.dumps(values).encode("ascii"), JSON)
 
 
-def refusal(status: HTTPStatus, said: str) -> Answer:
+def refusal(status: HTTPStatus, said: str) -> Response:
     """Return why there is no answer."""
-    return Answer(status, f"{said}\n".encode())
+    return Response(status, f"{said}\n".encode())
 
 
-def moved(where: str) -> Answer:
+def moved(where: str) -> Response:
     """Send a browser to another page of this server."""
-    return Answer(HTTPStatus.FOUND, more={"Location": where})
+    return Response(HTTPStatus.FOUND, more={"Location": where})
 
 
 HOST = "127.0.0.1"
@@ -123,7 +123,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Guard:
+class AddressGuard:
     """Knows the port that the server listens on, and the key of its address."""
 
     port: int
@@ -205,13 +205,13 @@ NOT_FOUND = refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
 class App:
     """Answers requests that the guard let through."""
 
-    def __init__(self, workspace: Workspace, live: Live, guard: Guard, pages: Pages) -> None:
+    def __init__(self, workspace: Workspace, live: Live, guard: AddressGuard, pages: ReportPages) -> None:
         self._workspace = workspace
         self._live = live
         self._guard = guard
         self._pages = pages
 
-    def answer(self, method: str, path: str, body: bytes = b"") -> Answer | Stream:
+    def answer(self, method: str, path: str, body: bytes = b"") -> Response | Stream:
         """Return the answer to a request for a path below the base."""
         first, _, rest = path.partition("/")
         if method == "POST":
@@ -227,12 +227,12 @@ class App:
         except GraderError as error:
             return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, error.message)
 
-    def _page(self, path: str, first: str, rest: str) -> Answer:
+    def _page(self, path: str, first: str, rest: str) -> Response:
         if path in ("road", "road-part"):
             template = "road.html" if path == "road" else "road-part.html"
             return self._filled(template, "road", road=road(self._workspace, datetime.now(UTC)))
         if first == "drawn" and (drawn := self._live.pictures.get(rest)) is not None:
-            return Answer(body=drawn, kind=KINDS[".svg"])
+            return Response(body=drawn, kind=KINDS[".svg"])
         if path in self._beside:
             return self._page_beside(path)
         if first == "stages" and (stage := self._stage(rest)) is not None:
@@ -244,7 +244,7 @@ class App:
             return self._file(found, picture)
         return NOT_FOUND
 
-    def _chapter(self, stage: Stage) -> Answer:
+    def _chapter(self, stage: Stage) -> Response:
         path = f"stages/{stage.name}/README.md"
         rows = {plain(row.text): row.id for row in stage.criteria}
         place = self._place(path, {f"stages/{stage.name}": f"{self._guard.base}pictures/{stage.id}"})
@@ -257,7 +257,7 @@ class App:
         steps = step_list(stage, page_text)
         return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores, steps=steps)
 
-    def _page_beside(self, name: str) -> Answer:
+    def _page_beside(self, name: str) -> Response:
         path = self._beside[name]
         text = html_of(read_page(self._course.root / path, path), self._place(path, {}))
         return self._filled("beside.html", name, text=self._pages.markup(text))
@@ -267,12 +267,12 @@ class App:
         """The pages beside the stages that this course has, by their address."""
         return {name: path for name, path in BESIDE.items() if (self._course.root / path).is_file()}
 
-    def _filled(self, template: str, here: str, **values: object) -> Answer:
+    def _filled(self, template: str, here: str, **values: object) -> Response:
         found = standings(self._workspace, self._workspace.store.read())
         common = {"base": self._guard.base, "title": self._course.settings.title, "here": here, "standings": found}
         return page(self._pages.fill(template, **common, beside=self._beside, **values))
 
-    def _place(self, path: str, folders: Mapping[str, str]) -> Place:
+    def _place(self, path: str, folders: Mapping[str, str]) -> PageLocation:
         """Return where a page lies: what of the course is served, and the address of pictures by their folder."""
         base = self._guard.base
         served = {f"stages/{stage.name}/README.md": f"{base}stages/{stage.id}" for stage in self._course.stages}
@@ -282,9 +282,9 @@ class App:
             found = next((folder for folder in folders if target.startswith(f"{folder}/")), None)
             return None if found is None else folders[found] + target.removeprefix(found)
 
-        return Place(path, served.get, picture)
+        return PageLocation(path, served.get, picture)
 
-    def _act(self, name: str, body: bytes) -> Answer:
+    def _act(self, name: str, body: bytes) -> Response:
         try:
             values = json.loads(body)
         except (ValueError, RecursionError):
@@ -333,11 +333,11 @@ class App:
         files = (path for path in STATIC.rglob("*") if path.suffix in KINDS and path.is_file())
         return {path.relative_to(STATIC).as_posix(): path for path in files}
 
-    def _file(self, known: Mapping[str, Path], name: str) -> Answer:
+    def _file(self, known: Mapping[str, Path], name: str) -> Response:
         path = known.get(name)
         if path is None:
             return NOT_FOUND
         try:
-            return Answer(body=path.read_bytes(), kind=KINDS[path.suffix.lower()])
+            return Response(body=path.read_bytes(), kind=KINDS[path.suffix.lower()])
         except OSError:
             return NOT_FOUND

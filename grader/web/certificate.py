@@ -59,7 +59,7 @@ _TEXTS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class CertifiedModule:
     """One module that passed, and how; what an earlier grader did not record is empty. module is the file's SHA-256.
 
     Of its rows, which are its criteria, so many are robust. seen holds those whose function of the reference was shown
@@ -89,7 +89,7 @@ class Certificate:
     source: Source
     when: str
     provenance: Provenance
-    stages: tuple[Entry, ...]
+    stages: tuple[CertifiedModule, ...]
     student: str | None = None
 
 
@@ -103,7 +103,9 @@ def recorded(found: Road, progress: Progress, provenance: Provenance, student: s
         how = (kept.isolation, kept.course, kept.python, kept.numpy, kept.when)
         rows = len(stage.criteria)
         entries.append(
-            Entry(stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust, seen=stop.seen)
+            CertifiedModule(
+                stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust, seen=stop.seen
+            )
         )
     when = found.made.isoformat(timespec="seconds")
     return Certificate(found.title, "recorded", when, provenance, tuple(entries), student)
@@ -146,7 +148,7 @@ def expect_of(found: Certificate, course: Course, submission: Path | None, stage
             raise InvalidReceiptError("module", f"of {each.stage} is {each.module}, and what is handed in has {digest}")
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
+def _plain(entry: CertifiedModule) -> dict[str, Any]:
     return {**asdict(entry), "uses": [asdict(use) for use in entry.uses], "seen": list(entry.seen)}
 
 
@@ -165,7 +167,7 @@ def _certificate(body: Mapping[str, Any]) -> Certificate:
     return Certificate(str(title), source or "graded", str(when), made or UNKNOWN, entries, student)
 
 
-def _entry(values: object) -> Entry:
+def _entry(values: object) -> CertifiedModule:
     if not isinstance(values, dict):
         raise InvalidReceiptError("stages", "holds what is no JSON object")
     for name, pattern in _TEXTS.items():
@@ -180,7 +182,7 @@ def _entry(values: object) -> Entry:
     uses = uses_in(values.get("uses"))
     _expect("uses", uses is not None)
     texts = {name: values[name] for name in (*_TEXTS, "rows", "seed")}
-    return Entry(**texts, uses=uses or (), robust=robust, seen=tuple(seen))
+    return CertifiedModule(**texts, uses=uses or (), robust=robust, seen=tuple(seen))
 
 
 def _is_row(name: object) -> bool:
@@ -199,7 +201,7 @@ Ticking = Callable[[str], AbstractContextManager["OnTest | None"]]
 class Proof:
     """The modules that pass, and in words why others that were begun are not among them."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[CertifiedModule, ...]
     left_out: tuple[str, ...]
 
 
@@ -208,7 +210,7 @@ def proven(workspace: Workspace, request: GradingRequest, ticking: Ticking, cloc
 
     Nothing is recorded. A module that builds on others is graded with those that have passed just now.
     """
-    entries: list[Entry] = []
+    entries: list[CertifiedModule] = []
     left_out: list[str] = []
     progress = workspace.store.read()
     for stage in workspace.course.stages:
@@ -232,14 +234,14 @@ def proven(workspace: Workspace, request: GradingRequest, ticking: Ticking, cloc
     return Proof(tuple(entries), tuple(left_out))
 
 
-def _graded_entry(verdict: Verdict, module: str, now: datetime) -> Entry:
+def _graded_entry(verdict: Verdict, module: str, now: datetime) -> CertifiedModule:
     run, made = verdict.run, made_here()
     when = now.astimezone(UTC).isoformat(timespec="seconds")
     versions = (made.python or "", made.numpy or "")
     rows = len(verdict.criteria)
     robust = sum(row.robust for row in verdict.criteria)
     how = run.seed, run.isolation, run.course, *versions, when
-    return Entry(verdict.stage, verdict.title, module, rows, *how, uses=run.uses, robust=robust)
+    return CertifiedModule(verdict.stage, verdict.title, module, rows, *how, uses=run.uses, robust=robust)
 
 
 def _why(verdict: Verdict) -> str:

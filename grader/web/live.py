@@ -20,17 +20,17 @@ from typing import Any
 from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.outcome import Gradient
-from grader.progress.steps import steps_of
+from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure
-from grader.watching.board import Board, Event, Explored, Judged
+from grader.watching.board import Board, Event, Explored, FinalVerdict
+from grader.watching.board_lines import reached
 from grader.watching.keys import error_text
-from grader.watching.session import Session
-from grader.watching.telling import reached
+from grader.watching.session import WatchSession
 from grader.web.markdown import step_names
-from grader.web.report import Pages
+from grader.web.report_page import ReportPages
 
 MOST = 32  # listeners at a time
 
@@ -131,7 +131,7 @@ def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
     return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
 
 
-class Steps:
+class StepLinks:
     """Finds the steps of one stage after another, and reads a page again once it was saved."""
 
     def __init__(self) -> None:
@@ -151,8 +151,8 @@ class Steps:
 
 
 LOOK = Look(100)
-COMPLETE = "Every row passes."
-PUBLIC = "The public tests of every row pass; hidden tests run when you submit."
+COMPLETE = "Every criterion passes."
+PUBLIC = "The public tests of every criterion pass; hidden tests run when you submit."
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Line:
+class CriterionLine:
     """One row of the checklist; is_first says that it is the one to work on, step where the page explains it.
 
     is_seen says that its function of the reference was shown to the learner.
@@ -188,7 +188,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class View:
+class BoardView:
     """All that the page shows of the board; trouble holds why nothing was graded, and what to do.
 
     locked holds the ids and texts of the rows of a stage that is locked.
@@ -199,7 +199,7 @@ class View:
     reached: str
     is_checking: bool
     done: int
-    lines: tuple[Line, ...]
+    lines: tuple[CriterionLine, ...]
     trouble: tuple[str, str]
     complete: str
     opened: tuple[str, ...]
@@ -208,7 +208,7 @@ class View:
     locked: tuple[tuple[str, str], ...] = ()
 
 
-def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> View:
+def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> BoardView:
     """Return the board as it is shown; now is on the monotonic clock, steps has the step of each row by its id."""
     known = steps or {}
     verdict = board.verdict
@@ -218,7 +218,7 @@ def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) 
         complete = PUBLIC if verdict.public_passed else COMPLETE
     stages = {each.stage.id: each.stage for each in board.standings}
     opened = verdict.unlocked if verdict is not None and not verdict.unrecorded else ()
-    return View(
+    return BoardView(
         board.stage.id,
         board.stage.title,
         reached(board, LOOK, now),
@@ -255,7 +255,7 @@ def _trouble(board: Board) -> tuple[str, str]:
     return "", ""
 
 
-def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
+def _line(board: Board, row: CriterionResult, step: StepLink | None) -> CriterionLine:
     criterion = board.stage.criterion(row.id)
     is_first = board.first is not None and board.first.id == row.id
     is_told = row.lacks_robustness or row.status not in ("passed", "not_started", "blocked")
@@ -263,7 +263,9 @@ def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
     lines = tuple(_told(each) for each in shown)
     more = len(row.failures) - len(shown) if shown else 0
     words, names = status_words(row), criterion.functions
-    return Line(row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step, row.id in board.seen)
+    return CriterionLine(
+        row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step, row.id in board.seen
+    )
 
 
 def _told(failure: Failure) -> Told:
@@ -287,12 +289,12 @@ Wish = tuple[Callable[[], str], "Future[str]"]
 class Live:
     """Watches a stage, and publishes its board; run() is the one thread that touches the session."""
 
-    def __init__(self, make: Callable[[Callable[[Event], None]], Session], pages: Pages, hub: Hub) -> None:
+    def __init__(self, make: Callable[[Callable[[Event], None]], WatchSession], pages: ReportPages, hub: Hub) -> None:
         self._queue: queue.Queue[Event | Wish] = queue.Queue()
         self.session = make(self._queue.put)
         self.hub = hub
         self._pages = pages
-        self._steps = Steps()
+        self._steps = StepLinks()
         self.pictures: Mapping[str, bytes] = {}  # that the stage's functions gave, by their digest
         self._verdicts = 0
         self._explored = 0
@@ -350,7 +352,7 @@ class Live:
 
     def _do(self, item: Event | Wish) -> None:
         if not isinstance(item, tuple):
-            self._verdicts += isinstance(item, Judged)
+            self._verdicts += isinstance(item, FinalVerdict)
             self._explored += isinstance(item, Explored)
             self.session.take(item)
             return

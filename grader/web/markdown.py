@@ -22,7 +22,6 @@ from grader.report.terminal.layout import printable
 from grader.web.formulas import formula
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
@@ -41,31 +40,11 @@ def markdown_it() -> type[MarkdownIt]:
         try:
             from markdown_it import MarkdownIt
         except ImportError as error:
-            raise _lacking("markdown-it-py") from error
+            what = "pages need the package markdown-it-py, which is not installed"
+            raise UsageError(what, installs("web", "markdown-it-py")) from error
         if not _read:
             _read.append(str(MarkdownIt().render(_LINKS)))
     return MarkdownIt
-
-
-def environment(folder: object, finalize: Any) -> Environment:
-    """Return what fills the templates of a folder, and escapes all that is put into them; UsageError without it."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError as error:
-        raise _lacking("jinja2") from error
-    return Environment(
-        loader=FileSystemLoader(str(folder)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _lacking(package: str) -> UsageError:
-    what = f"pages need the package {package}, which is not installed"
-    return UsageError(what, installs("web", "jinja2", "markdown-it-py"))
 
 
 PICTURES = (".svg", ".png")
@@ -79,7 +58,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1[ \t]*$|\Z)", re.MULTILINE | re.DOT
 
 
 @dataclass(frozen=True)
-class Place:
+class PageLocation:
     """Where a page lies in the course, and what a link to a path of the course becomes; None where it leads nowhere.
 
     row gives the id of the row of the checklist whose text an item has, None where there is none.
@@ -110,7 +89,7 @@ class Headings:
         return plain if not count else f"{plain}-{count}"
 
 
-def html_of(text: str, place: Place) -> str:
+def html_of(text: str, place: PageLocation) -> str:
     """Return a page as HTML; whatever stands in it is shown, and nothing of it is obeyed."""
     made = _reader()
     tokens = made.parse(_shown(text))
@@ -184,7 +163,7 @@ def _name_headings(tokens: Sequence[Token]) -> None:
             token.attrSet("id", headings.name(_plain(after)))
 
 
-def _find_rows(tokens: Sequence[Token], place: Place) -> None:
+def _find_rows(tokens: Sequence[Token], place: PageLocation) -> None:
     """Note at each item to tick which row of the checklist it is, and put what is known of that at its end."""
     from markdown_it.token import Token
 
@@ -260,7 +239,7 @@ def _row_state(tokens: Sequence[Token], at: int, options: object, environment: o
     return f' <a class="small" href="#row-{row}" data-state="{row}">not checked</a>'
 
 
-def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, Place]) -> str:
+def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, PageLocation]) -> str:
     token, place = tokens[at], environment["place"]
     link = str(token.attrGet("src") or "")
     source = None if ":" in link else place.picture(place.target(link))
@@ -268,7 +247,7 @@ def _image(tokens: Sequence[Token], at: int, options: object, environment: Mappi
     return f'<img src="{escape(source)}" alt="{said}" loading="lazy">' if source else f"<em>Picture: {said}</em>"
 
 
-def _link(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, Place]) -> str:
+def _link(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, PageLocation]) -> str:
     link, place = str(tokens[at].attrGet("href") or ""), environment["place"]
     if link.startswith("#"):
         return f'<a href="{escape(link)}">'

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from grader.course.stage import Stage
 from grader.progress.actions import Workspace, is_stub, last_checked
-from grader.progress.last_check import RowCheck
+from grader.progress.last_check import CriterionCheck
 from grader.progress.standings import Standing, standings
 from grader.progress.state import Progress, State, Work
 from grader.report.terminal.overview import STATES
@@ -20,7 +20,7 @@ UNCHECKED = "Begun, and not checked yet. `grader check {}` says what it can do."
 
 
 @dataclass(frozen=True)
-class Row:
+class RoadCriterion:
     """One row of a checklist; kind is that of its mark, and said the mistake that was found in it.
 
     robust says whether it passes with every test of refusals and of the dtype; None where that is unknown.
@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Stop:
+class RoadStage:
     """One stage of the road; note says why nothing is known of its rows, where that is so.
 
     robust is how many of its rows are robust; None where that is unknown. seen holds the rows whose function of the
@@ -59,7 +59,7 @@ class Stop:
     passed_at: datetime | None
     work: Work
     hints: int
-    rows: tuple[Row, ...]
+    rows: tuple[RoadCriterion, ...]
     note: str = ""
     robust: int | None = None
     seen: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Road:
 
     title: str
     made: datetime
-    stops: tuple[Stop, ...]
+    stops: tuple[RoadStage, ...]
 
     @property
     def passed(self) -> int:
@@ -94,7 +94,7 @@ class Road:
         return stages_words([stop.state for stop in self.stops])
 
     @property
-    def current(self) -> Stop | None:
+    def current(self) -> RoadStage | None:
         """The stage to work on."""
         return next((stop for stop in self.stops if stop.is_current), None)
 
@@ -136,7 +136,7 @@ def words_of(standing: Standing) -> str:
     return STATES.get(standing.state) or f"locked, waits for {', '.join(standing.waits_for)}"
 
 
-def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
+def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> RoadStage:
     stage = standing.stage
     begun = not is_stub(stage)
     rows, note = _rows(workspace, standing, begun)
@@ -147,10 +147,10 @@ def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
     if robust is None and standing.state == "passed":
         robust = progress.passed[stage.id].robust
     known = (when, work, hints, rows, note, robust, standing.seen)
-    return Stop(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
+    return RoadStage(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
 
 
-def _robust(rows: Sequence[Row]) -> int | None:
+def _robust(rows: Sequence[RoadCriterion]) -> int | None:
     known = bool(rows) and all(row.robust is not None for row in rows)
     return sum(bool(row.robust) for row in rows) if known else None
 
@@ -164,7 +164,7 @@ def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
         return None
 
 
-def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[Row, ...], str]:
+def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[RoadCriterion, ...], str]:
     """Return the rows of a stage as they stand, and why nothing is known of them where that is so."""
     stage = standing.stage
     if not begun and standing.state != "passed":
@@ -178,12 +178,14 @@ def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[
     return (), (CHANGED if checked else UNCHECKED).format(stage.id)
 
 
-def _alike(stage: Stage, status: str) -> tuple[Row, ...]:
-    return tuple(Row(row.id, row.text, row.functions, status, status, UNKNOWN[status]) for row in stage.criteria)
+def _alike(stage: Stage, status: str) -> tuple[RoadCriterion, ...]:
+    return tuple(
+        RoadCriterion(row.id, row.text, row.functions, status, status, UNKNOWN[status]) for row in stage.criteria
+    )
 
 
-def _row(stage: Stage, row: RowCheck) -> Row:
+def _row(stage: Stage, row: CriterionCheck) -> RoadCriterion:
     criterion = stage.criterion(row.id)
     told = kind_of_row(row), status_words(row), row.mistake
     tests = row.tests_passed, row.tests_total
-    return Row(row.id, criterion.text, criterion.functions, row.status, *told, *tests, row.robust)
+    return RoadCriterion(row.id, criterion.text, criterion.functions, row.status, *told, *tests, row.robust)

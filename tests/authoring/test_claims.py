@@ -21,7 +21,7 @@ from grader.authoring.claims import (
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import CourseError
-from grader.progress.steps import steps_of, times_of
+from grader.progress.readme_steps import steps_of, times_of
 from tests.conftest import SmallCourse
 from tests.support.good_stage import FILES, LOOPS, MANIFEST, MISTAKES, PUBLIC, README, SOLUTION, write_stage
 from tests.support.places import ROOT
@@ -89,7 +89,7 @@ class TestNames:
         place, message = one(small_course, public=f"{PUBLIC}\nUSED = pytest.quarter\n", **with_stub(more))
         assert (place, message) == (
             f"{STAGE}/stage.toml",
-            "quarter is public in the solution and in no row of the checklist",
+            "quarter is public in the solution and in no criterion of the checklist",
         )
 
     def test_a_name_with_an_underscore_needs_no_row(self, small_course: SmallCourse) -> None:
@@ -175,7 +175,7 @@ class TestMistakes:
         more = '\n\n@mistake(criterion="third", replaces="half", text="t", fix="f")\n' + A_THIRD
         place, message = one(small_course, mistakes=MISTAKES + more)
         line = line_of(MISTAKES + more, "def a_third")
-        assert (place, message) == (f"{ANSWERS}/mistakes.py:{line}", "a-third: no row is called third")
+        assert (place, message) == (f"{ANSWERS}/mistakes.py:{line}", "a-third: no criterion is called third")
 
     def test_a_mistake_that_replaces_what_is_not_there(self, small_course: SmallCourse) -> None:
         more = '\n\n@mistake(criterion="half", replaces="third", text="t", fix="f")\n' + A_THIRD

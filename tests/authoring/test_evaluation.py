@@ -230,7 +230,7 @@ class TestStub:
         found = verdict(row("total", "not_started"), row("half", status))
         tally, (shortfall,) = evaluation.stub(STAGE, [result("stub", 1, found)])
         assert tally == Ratio(1, 2) and shortfall.place == "stages/s90_small/small.py"
-        assert shortfall.message == f"the stub's row half is {status}, expected not_started"
+        assert shortfall.message == f"the stub's criterion half is {status}, expected not_started"
 
 
 EDIT = Diagnosis("term-missing-0a1b2c3d", "half", "half, line 24: A term is missing.", "Halve it.", False, "half", 24)
@@ -261,7 +261,7 @@ class TestMistakes:
         assert shortfall == Shortfall(
             "s90",
             f"{HIDDEN}/mistakes.py:12",
-            f"whole is not caught: row half is {status} (seed 7)",
+            f"whole is not caught: criterion half is {status} (seed 7)",
             "sharpen a test of half",
         )
 
@@ -272,7 +272,7 @@ class TestMistakes:
         assert evaluation.of_robustness([WHOLE], found) == 1
         robust = result("mistakes/whole", 3, verdict(row("total"), row("half")))
         caught, _, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [*found, robust])
-        assert caught == Ratio(0, 1) and shortfall.message == "whole is not caught: row half is passed (seed 3)"
+        assert caught == Ratio(0, 1) and shortfall.message == "whole is not caught: criterion half is passed (seed 3)"
         assert evaluation.of_robustness([WHOLE], [*found, mistaken("failed", "whole")]) == 0
 
     def test_one_that_is_not_caught_is_not_named_either(self) -> None:
@@ -287,7 +287,7 @@ class TestMistakes:
         _, _, (shortfall,) = evaluation.mistakes(
             STAGE, [replace(WHOLE, criterion="third")], [mistaken("failed", "whole")]
         )
-        assert shortfall.message == "whole is not caught: row third is not there (seed 7)"
+        assert shortfall.message == "whole is not caught: criterion third is not there (seed 7)"
 
     def test_it_has_to_be_caught_for_every_seed_and_the_least_seed_that_does_not_is_told(self) -> None:
         results = [mistaken("blocked", seed=3), mistaken("passed", seed=2), mistaken("failed", "whole", seed=1)]

@@ -152,7 +152,7 @@ class TestWeakenedTest:
         place, message = whole.shortfalls("weak")[0]
         assert (place, message) == (
             f"mistakes.py:{line}",
-            f"mean-of-terms is not caught: row half is passed (seed {FIRST_SEED})",
+            f"mean-of-terms is not caught: criterion half is passed (seed {FIRST_SEED})",
         )
 
     def test_the_other_mistakes_still_are(self, whole: Proven) -> None:
@@ -210,7 +210,7 @@ class TestReferenceThatFails:
         ("unmarked", "tests/", "test_hidden.py::test_more belongs to no row of the checklist: no criterion mark"),
         ("row", "", "row half has no hidden test"),
         ("public", "tests/", "row half has no public test"),
-        ("begun", "small.py", "the stub's row total is failed, expected not_started"),
+        ("begun", "small.py", "the stub's criterion total is failed, expected not_started"),
         ("alternative", "alternatives/loops.py", "alternatives/loops does not pass for seed 1000: half failed: "),
         ("mistakes", "", "s06_small/mistakes.py:34: @mistake takes criterion, replaces, text, fix"),
         ("no mistakes", "", "hidden/s07_small/mistakes.py: cannot be read: "),

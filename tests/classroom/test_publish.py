@@ -15,6 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader.classroom import publish
+from grader.classroom.ci_roster import Student
 from grader.classroom.publish import (
     MAX_DESCRIPTION,
     Status,
@@ -29,8 +30,7 @@ from grader.classroom.publish import (
     status,
     summary,
 )
-from grader.classroom.results import Result, Row
-from grader.classroom.roster import Student
+from grader.classroom.results import GradedCriterion, StageResult
 from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
 from grader.criterion import KindCount
@@ -38,10 +38,10 @@ from grader.errors import GraderFault, UsageError
 from grader.gradebook.policy import Policy
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention mechanisms", "attention.py", (), ())
-ROWS = (Row("scores are QKᵀ/√d_k", "passed", 5, 5), Row("a | b <b>", "not_started", 0, 3))
-FAILED = Result(STAGE, ROWS, False, 40817, "bubblewrap", "ab" * 32)
-PASSED = Result(STAGE, ROWS[:1], True, 7, "bubblewrap", "ab" * 32)
-UNGRADED = Result(STAGE, why="the grader failed, which is not the student's fault")
+ROWS = (GradedCriterion("scores are QKᵀ/√d_k", "passed", 5, 5), GradedCriterion("a | b <b>", "not_started", 0, 3))
+FAILED = StageResult(STAGE, ROWS, False, 40817, "bubblewrap", "ab" * 32)
+PASSED = StageResult(STAGE, ROWS[:1], True, 7, "bubblewrap", "ab" * 32)
+UNGRADED = StageResult(STAGE, why="the grader failed, which is not the student's fault")
 COMMIT = Student("ada", "class/ada", "a" * 40)
 
 
@@ -187,10 +187,10 @@ def test_a_row_that_passes_says_what_robustness_is_missing_and_the_status_counts
     assert status(result).state == "success"
 
 
-TWO = (Row("one", "passed", 5, 5), Row("two", "failed", 0, 3))
-ADAS = Result(STAGE, TWO[:1], True, 7, "bubblewrap", "ab" * 32)
-BOBS = Result(STAGE, TWO, False, 7, "bubblewrap", "ab" * 32)
-EVES = Result(STAGE, why="no verdict")
+TWO = (GradedCriterion("one", "passed", 5, 5), GradedCriterion("two", "failed", 0, 3))
+ADAS = StageResult(STAGE, TWO[:1], True, 7, "bubblewrap", "ab" * 32)
+BOBS = StageResult(STAGE, TWO, False, 7, "bubblewrap", "ab" * 32)
+EVES = StageResult(STAGE, why="no verdict")
 
 
 def student(name: str) -> Student:
@@ -230,7 +230,7 @@ def test_the_results_are_those_of_a_gradebook(tmp_path: Path) -> None:
     (tmp_path / "verdict-ada-s15" / "about.json").write_text(json.dumps(about), encoding="utf-8")
     rows = tuple(Criterion(name, "", (), (), ("", "", "")) for name in ("scores", "split-heads"))
     one, two = (replace(STAGE, criteria=rows[:many]) for many in (1, 2))
-    absent = Result(two, why="nothing was handed in", is_missing=True)
+    absent = StageResult(two, why="nothing was handed in", is_missing=True)
     graded = (
         StudentResults(student("ada"), (replace(ADAS, stage=one),)),
         StudentResults(student("bob_the_b"), (replace(BOBS, stage=two),)),

@@ -33,7 +33,7 @@ class Server:
         self.ada = make(folder / "class" / "ada.git")
         self.url = folder.as_uri()
 
-    def wanted(self, revision: str) -> pull.Wanted:
+    def wanted(self, revision: str) -> pull.FetchRequest:
         return pull.wanted(self.url, "class/ada", revision)
 
 
@@ -42,7 +42,7 @@ def server(tmp_path: Path) -> Server:
     return Server(tmp_path / "server")
 
 
-def refused(what: pull.Wanted, folder: Path, token: str | None = None, **limits: float) -> GraderFault:
+def refused(what: pull.FetchRequest, folder: Path, token: str | None = None, **limits: float) -> GraderFault:
     with pytest.raises(GraderFault) as caught:
         pull.pull(what, folder, token, **limits)  # type: ignore[arg-type]  # seconds and limit are both numbers
     return caught.value

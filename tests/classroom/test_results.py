@@ -1,4 +1,4 @@
-"""What is believed of a grading job: numbers of the right form for the rows of the course, and nothing else."""
+"""What is believed of a grading job: numbers of the right form for the criteria of the course, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from grader.classroom import results
-from grader.classroom.results import FILE, MAX_BYTES, Result, read
+from grader.classroom.results import FILE, MAX_BYTES, StageResult, read
 from grader.course.stage import Criterion, Stage
 from grader.errors import GraderFault
 from grader.report.document import dumps, verdict_document
@@ -35,7 +35,7 @@ def left(folder: Path, text: str | bytes) -> Path:
     return folder
 
 
-def of(verdict: Verdict, folder: Path, stage: Stage | None = None) -> Result:
+def of(verdict: Verdict, folder: Path, stage: Stage | None = None) -> StageResult:
     return read(left(folder, dumps(verdict_document(verdict))), stage or stage_of(verdict), TIERS)
 
 
@@ -243,7 +243,7 @@ def test_a_stage_without_rows_is_not_passed(tmp_path: Path) -> None:
 def test_what_was_not_graded_is_said(tmp_path: Path) -> None:
     results.expect_graded([of(VERDICT, tmp_path)])
     with pytest.raises(GraderFault) as caught:
-        results.expect_graded([of(VERDICT, tmp_path), Result(STAGE, why="the key is missing")])
+        results.expect_graded([of(VERDICT, tmp_path), StageResult(STAGE, why="the key is missing")])
     assert caught.value.message == "not graded: s15: the key is missing"
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from grader import cli
 from grader.classroom import publish as publishing
+from grader.classroom.ci_roster import Student
 from grader.classroom.publish import Status
 from grader.classroom.receipt import new_signing_key, read_public_key, verified
-from grader.classroom.roster import Student
 from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
 from grader.course.stage import Course

@@ -15,8 +15,6 @@ import pytest
 from grader import cli
 from grader.course.manifest import load_course
 from grader.course.sealed import read_record
-from grader.progress.actions import Workspace
-from grader.progress.store import Store
 from grader.setup.wheel import wheel_path
 from tests.support.copies import NAME, SmallCopy
 from tests.support.good_stage import SOLUTION, write_stage
@@ -42,11 +40,9 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The author's small course, its reference handed in as right.py and a wrong module as wrong.py."""
     write_stage(tmp_path / "stages", tmp_path / "hidden", NAME)
     opened = load_course(tmp_path, tmp_path / "hidden")
-    monkeypatch.setattr(
-        "grader.progress.workspace.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
-    )
-    monkeypatch.setattr("grader.course.settings.find_course_root", lambda start: tmp_path)
-    monkeypatch.setattr("grader.course.manifest.load_course", lambda root: opened)
+    for module in ("progress.workspace", "commands.classroom"):
+        monkeypatch.setattr(f"grader.{module}.find_course_root", lambda start: tmp_path)
+        monkeypatch.setattr(f"grader.{module}.load_course", lambda root: opened)
     for name, text in zip(("right.py", "wrong.py"), MODULES, strict=True):
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -215,7 +211,7 @@ class TestReceipts:
         manifest = (course / "stages" / NAME / "stage.toml").read_text().replace('"s90"', '"s91"')
         write_stage(course / "stages", course / "hidden", "s91_more", {"stage/stage.toml": manifest})
         both = load_course(course, course / "hidden")
-        monkeypatch.setattr("grader.course.manifest.load_course", lambda root: both)
+        monkeypatch.setattr("grader.commands.classroom.load_course", lambda root: both)
         assert self.verify(grader, receipt, keys, "--stage", "s91") == 1
         assert "not valid: stage: is s90, expected s91" in grader.err
 
@@ -318,5 +314,6 @@ class TestRelease:
     def test_a_learners_copy_is_none_to_release_or_to_author_from(
         self, grader: Typed, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
     ) -> None:
-        monkeypatch.setattr("grader.course.sealed.in_copy", lambda start: True)
+        for module in ("classroom", "course"):
+            monkeypatch.setattr(f"grader.commands.{module}.in_copy", lambda start: True)
         assert grader(*command) == 2 and "this is a learner's copy" in grader.err

@@ -19,7 +19,7 @@ import pytest
 
 from drawings.plans import PLANS
 from grader import cli
-from grader.explore.document import _drawing, exploration_document
+from grader.explore.exploration_json import _drawing, exploration_document
 from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
 from grader.submission.parsing import Problem
@@ -140,9 +140,11 @@ def test_the_schema_refuses_what_is_wrong(run: Grader, wrong: dict[str, Any]) ->
 
 def test_half_characters_do_not_reach_the_document() -> None:
     from grader.explore.example import example
-    from grader.explore.model import Exploration, Ran
+    from grader.explore.model import Exploration, ExplorationRun
 
-    found = Exploration("s15", "t", example("a\udcff", None, None), Ran("f.py", "0" * 64, "process", None, None))
+    found = Exploration(
+        "s15", "t", example("a\udcff", None, None), ExplorationRun("f.py", "0" * 64, "process", None, None)
+    )
     assert exploration_document(found)["words"] == ["a?"]
 
 

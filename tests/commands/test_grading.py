@@ -20,7 +20,7 @@ import pytest
 from junitparser import JUnitXml
 
 from grader import cli
-from grader.commands.checking import Page
+from grader.commands.checking import CheckScreen
 from grader.errors import CourseError, IsolationRefused
 from grader.gradebook.marks import table
 from grader.gradebook.store import Gradebook
@@ -48,9 +48,10 @@ def command(
         hidden=TEST.format(name="secret", value=4711),
     )
     monkeypatch.chdir(small_course.root)
-    monkeypatch.setattr(
-        "grader.progress.workspace.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
-    )
+    for module in ("learning", "checking"):
+        monkeypatch.setattr(
+            f"grader.commands.{module}.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
+        )
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CLASSROOM", "LANG", "LC_ALL", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -221,7 +222,7 @@ def test_someones_files_are_graded_without_locks_and_without_recording(place: Pl
 
 def test_one_row_is_shown_and_all_are_graded(place: Place) -> None:
     place.run("reset", "s01")
-    done = place.run("check", "s01", "--row", "quadruple", "--isolation", "process")
+    done = place.run("check", "s01", "quadruple", "--isolation", "process")
     assert "○ quadruple is right" in done.out and "double is right" not in done.out
     assert "0 of 2 criteria" in done.out and "nothing is recorded" not in done.err
 
@@ -352,14 +353,22 @@ def test_what_the_numbers_look_like_is_told_only_where_no_cause_is_named(place: 
     assert failures and not any(pattern in each["message"] for each in failures)
 
 
-def test_a_row_may_follow_the_stage_as_with_hint_and_show(place: Place) -> None:
+def test_a_criterion_may_follow_the_stage_or_stand_alone_as_with_hint_and_show(place: Place) -> None:
     place.numbers.write_text(SQUARED, encoding="utf-8")
     told = [
-        place.run("check", "s01", *row, "--seed", "5").out for row in (["double"], ["--row", "double"], ["quadruple"])
+        place.run("check", *row, "--seed", "5").out for row in (["s01", "double"], ["double"], ["s01", "quadruple"])
     ]
     assert told[0].splitlines()[:3] == told[1].splitlines()[:3] != told[2].splitlines()[:3]
-    done = place.run("check", "s01", "double", "--row", "quadruple")
-    assert (done.code, done.out) == (2, "") and "two rows are named" in done.err
+
+
+def test_a_script_may_name_the_criterion_with_an_option_but_not_two(place: Place) -> None:
+    place.numbers.write_text(SQUARED, encoding="utf-8")
+    with_option, with_word = (
+        place.run("check", *words, "--seed", "5") for words in (["s01", "--row", "double"], ["s01", "double"])
+    )
+    assert with_option.out.splitlines()[:3] == with_word.out.splitlines()[:3]
+    two = place.run("check", "s01", "double", "--row", "quadruple")
+    assert (two.code, "one criterion is shown" in two.err) == (2, True)
 
 
 def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(command: Command) -> None:
@@ -436,7 +445,7 @@ def test_a_broken_course_leaves_no_report_of_an_earlier_run(command: Command) ->
     def broken(*_: object) -> None:
         raise CourseError("stages/s90_small/stage.toml: id: is missing")
 
-    command.context.setattr("grader.progress.workspace.open_workspace", broken)
+    command.context.setattr("grader.commands.learning.open_workspace", broken)
     file = command.folder / "junit.xml"
     file.write_text("all green", encoding="utf-8")
     assert command(*ARGUMENTS, "--format", f"junit={file}") == 4
@@ -503,7 +512,7 @@ def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(co
     assert (made["student"], made["revision"], made["commit"]) == ("Ada Lovelace", None, None)
     assert command(*ARGUMENTS, "--verbose") == 0
     assert f"Python {made['python']} · NumPy {made['numpy']}" in command.out
-    command.context.setattr("grader.course.provenance.provenance_of", None)
+    command.context.setattr("grader.commands.checking.provenance_of", None)
     assert command(*ARGUMENTS) == 0
     assert "NumPy" not in command.out
     assert command(*ARGUMENTS, "--student", "\x1b[2J") == 2
@@ -619,7 +628,7 @@ def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None
 
 def test_one_row_is_shown_by_the_name_of_its_function(command: Command) -> None:
     command.small.write_text(WRONG, encoding="utf-8")
-    assert command(*ARGUMENTS, "--row", "halve") == 1
+    assert command(ARGUMENTS[0], "halve", *ARGUMENTS[1:]) == 1
     assert "✗ 0/2  double doubles" in command.out and "nothing is recorded" not in command.err
 
 
@@ -696,7 +705,7 @@ def printed(terminal: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_checklist_comes_first_and_once(terminal: pytest.CaptureFixture[str]) -> None:
-    page, line = Page(*OPTIONS), io.StringIO()
+    page, line = CheckScreen(*OPTIONS), io.StringIO()
     ahead = page.ahead(Ticker(line, "s15", Look(100)), lambda verdict: verdict)
     assert ahead is not None
     ahead(BARE)
@@ -710,7 +719,7 @@ def test_the_checklist_comes_first_and_once(terminal: pytest.CaptureFixture[str]
 
 
 def test_a_checklist_that_became_another_is_printed_again(terminal: pytest.CaptureFixture[str]) -> None:
-    page = Page(*OPTIONS)
+    page = CheckScreen(*OPTIONS)
     ahead = page.ahead(Ticker(io.StringIO(), "s15", Look(100)), lambda verdict: verdict)
     assert ahead is not None
     ahead(replace(BARE, criteria=BARE.criteria[:2]))
@@ -720,7 +729,7 @@ def test_a_checklist_that_became_another_is_printed_again(terminal: pytest.Captu
 
 
 def test_what_may_not_be_told_is_not_told_ahead(terminal: pytest.CaptureFixture[str]) -> None:
-    page = Page(*OPTIONS)
+    page = CheckScreen(*OPTIONS)
     ahead = page.ahead(Ticker(io.StringIO(), "s15", Look(100)), lambda verdict: replace(verdict, title="Lowered"))
     assert ahead is not None
     ahead(BARE)
@@ -729,8 +738,8 @@ def test_what_may_not_be_told_is_not_told_ahead(terminal: pytest.CaptureFixture[
 
 def test_where_nobody_watches_nothing_is_printed_ahead(capsys: pytest.CaptureFixture[str]) -> None:
     ticker = Ticker(io.StringIO(), "s15", Look(100))
-    assert Page(*OPTIONS).ahead(ticker, lambda verdict: verdict) is None  # a pipe
-    assert Page(*OPTIONS).ahead(None, lambda verdict: verdict) is None
+    assert CheckScreen(*OPTIONS).ahead(ticker, lambda verdict: verdict) is None  # a pipe
+    assert CheckScreen(*OPTIONS).ahead(None, lambda verdict: verdict) is None
 
 
 STRICT = NUMBERS.replace(

@@ -272,7 +272,7 @@ def test_a_hint_after_a_check_says_first_what_was_found(place: Place) -> None:
         assert title == f"s01 · double is right · {step}"
         assert about == "    The last check: This is the square."
     assert "The last check: This is the square." in place.run("hint", "s01", "double()").out
-    assert "The last check: This row waits for double." in place.run("hint", "s01", "quadruple").out
+    assert "The last check: This criterion waits for double." in place.run("hint", "s01", "quadruple").out
     place.numbers.write_text(WRONG + "\n", encoding="utf-8")  # of this text no check is known
     assert "The last check" not in place.run("hint", "s01", "double").out
 
@@ -624,7 +624,7 @@ def test_next_shows_the_step_of_the_first_row_that_is_left(place: Place, here: H
     done = here("next", "s01")
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines()[:2] == [
-        "The last check of s01: 2 of 2 criteria · 2 robust.", "Every row of s01 passed when it was last checked.",
+        "The last check of s01: 2 of 2 criteria · 2 robust.", "Every criterion of s01 passed when it was last checked.",
     ]  # fmt: skip
 
 
@@ -633,8 +633,8 @@ def test_show_lists_the_steps_where_none_is_meant(here: Here) -> None:
     done = here("show", "s01", "treble_")
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines() == [
-        "error: 'treble_' is not a step, row or function of s01", "hint: The steps and their rows:", "   1  double",
-        "   2  quadruple",
+        "error: 'treble_' is not a step, criterion or function of s01", "hint: The steps and their criteria:",
+        "   1  double", "   2  quadruple",
     ]  # fmt: skip
 
 

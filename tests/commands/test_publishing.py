@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.publishing import Press, located, put
+from grader.commands.publishing import ReportWriter, located, put
 from grader.errors import GraderFault, UsageError
 from grader.report import github
 from grader.report.formats import parsed
@@ -19,11 +19,11 @@ from tests.support.streams import Full
 from tests.support.verdicts import CLASSROOM50, LABEL, NOW, PASSED, VERDICT, report
 
 
-def press(text: str, environment: Mapping[str, str] | None = None) -> Press:
-    return Press(parsed(text), environment or {})
+def press(text: str, environment: Mapping[str, str] | None = None) -> ReportWriter:
+    return ReportWriter(parsed(text), environment or {})
 
 
-def refused(what: Press) -> UsageError:
+def refused(what: ReportWriter) -> UsageError:
     with pytest.raises(UsageError) as caught:
         what.prepare()
     return caught.value

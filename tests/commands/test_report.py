@@ -14,7 +14,7 @@ import pytest
 
 from grader.classroom.receipt import new_signing_key
 from grader.progress import workspace
-from grader.web import report
+from grader.web import report_page as report
 from grader.web.certificate import held
 from tests.support.command import NUMBERS, Here
 from tests.support.places import HOUSE

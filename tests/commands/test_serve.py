@@ -43,7 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         served.append((stage.id, port))
         ready("http://127.0.0.1:8000/key/")
 
-    monkeypatch.setattr("grader.web.server.serve", serve)
+    monkeypatch.setattr("grader.web.http_server.serve", serve)
     return served
 
 

@@ -67,7 +67,7 @@ def test_a_save_leads_to_a_verdict_a_pass_to_the_next_stage_and_q_to_the_end(pla
             return line
 
         try:
-            assert until("rows pass") == "s01 · Numbers: 0 of 2 rows pass.\n"
+            assert until("criteria pass") == "s01 · Numbers: 0 of 2 criteria pass.\n"
             until("This is the square.")
             replaced(place.numbers, NUMBERS)
             until("s01 · Numbers is complete.")

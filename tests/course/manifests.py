@@ -1,4 +1,4 @@
-"""Parts of a manifest: its head, two rows of the checklist, and every table."""
+"""Parts of a manifest: its head, two criteria of the checklist, and every table."""
 
 from __future__ import annotations
 

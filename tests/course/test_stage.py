@@ -37,19 +37,19 @@ class TestRows:
         assert load_stage(write(HEAD + SPLIT + FORWARD)).criterion("forward").functions[0] == "merge_heads"
 
     def test_an_unknown_row_names_a_near_one(self, write: Write) -> None:
-        with pytest.raises(UsageError, match="'split-head' is not a row of s15_attention") as caught:
+        with pytest.raises(UsageError, match="'split-head' is not a criterion of s15_attention") as caught:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("split-head")
-        assert caught.value.hint == "Did you mean split-heads? The rows are split-heads, forward."
+        assert caught.value.hint == "Did you mean split-heads? The criteria are split-heads, forward."
 
     def test_an_unknown_row_names_those_of_which_it_is_a_part(self, write: Write) -> None:
         with pytest.raises(UsageError) as caught:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("heads")
-        assert caught.value.hint == "Did you mean split-heads? The rows are split-heads, forward."
+        assert caught.value.hint == "Did you mean split-heads? The criteria are split-heads, forward."
 
     def test_a_row_like_no_other_lists_them_all(self, write: Write) -> None:
         with pytest.raises(UsageError) as caught:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("xyz")
-        assert caught.value.hint == "The rows are split-heads, forward."
+        assert caught.value.hint == "The criteria are split-heads, forward."
 
     def test_a_function_belongs_to_the_first_row_that_names_it(self, write: Write) -> None:
         row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("split_heads")
@@ -63,12 +63,12 @@ class TestRows:
             "split-heads",
             "forward",
         ]
-        with pytest.raises(UsageError, match="'split' is not a row"):
+        with pytest.raises(UsageError, match="'split' is not a criterion"):
             stage.asked("split")
 
     def test_a_function_of_several_rows_means_none_of_them(self, write: Write) -> None:
         both = FORWARD.replace('"merge_heads"', '"merge_heads", "split"'), SPLIT.replace('"split_heads"]', '"split"]')
-        with pytest.raises(UsageError, match="'split' stands in 2 rows of s15_attention: split-heads, forward"):
+        with pytest.raises(UsageError, match="'split' stands in 2 criteria of s15_attention: split-heads, forward"):
             load_stage(write(HEAD + both[1] + both[0])).asked("split")
         assert [row.id for row in load_stage(write(HEAD + both[1] + both[0])).meant("split()")] == [
             "split-heads",

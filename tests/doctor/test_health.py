@@ -225,7 +225,7 @@ def test_a_row_without_a_test_is_broken(course: Path) -> None:
     for path in (course / "hidden" / STAGE).glob("test_*.py"):
         path.write_text(path.read_text(encoding="utf-8").replace('"one-hot"', '"two-hot"'), encoding="utf-8")
     assert "one-hot has no hidden test" in broken(course)
-    assert "'two-hot', which is not a row" in broken(course)
+    assert "'two-hot', which is not a criterion" in broken(course)
 
 
 def test_a_mark_that_a_function_computes_may_be_of_any_row(course: Path) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from grader.explore import picture
-from grader.explore.model import Exploration, Ran
+from grader.explore.model import Exploration, ExplorationRun
 from grader.explore.panels import WIDTH, Box, arranged, drawn_panels, placed
 from tests.explore.test_terminal import ALL, CURVES, IMAGES, LOGS, PLANE
 
@@ -37,7 +37,7 @@ def test_where_there_is_no_room_the_first_place_is_taken() -> None:
     assert len(placed([(5.0, 5.0)] * 3, [SIZE] * 3, (0.0, 0.0, 10.0, 10.0))) == 3
 
 
-RAN = Ran("module.py", "0" * 64, "process", None, 3)
+RAN = ExplorationRun("module.py", "0" * 64, "process", None, 3)
 FOUND = Exploration("s11", "Activations", None, RAN, given="some data", drawings=ALL)
 
 

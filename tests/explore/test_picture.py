@@ -16,11 +16,11 @@ import pytest
 from grader.errors import UsageError
 from grader.explore import picture
 from grader.explore.example import example
-from grader.explore.model import Exploration, Image, Images, Ran, WeightMap, weight_map
-from grader.explore.painting import Plan, arranged, painted
+from grader.explore.model import Exploration, ExplorationRun, Image, Images, WeightMap, weight_map
+from grader.explore.painting import FigureLayout, arranged, painted
 from grader.explore.panels import drawn_all, room
 
-RAN = Ran("attention.py", "0" * 64, "process", None, None)
+RAN = ExplorationRun("attention.py", "0" * 64, "process", None, None)
 
 
 def maps(count: int, heads: int = 2) -> tuple[WeightMap, ...]:
@@ -98,7 +98,7 @@ def test_long_words_and_sentences_are_cut() -> None:
 @pytest.mark.parametrize("count", [1, 4, 9, 32])
 @pytest.mark.parametrize("heads", [0, 1, 2, 3, 5])
 def test_no_map_lies_outside_or_over_another(count: int, heads: int) -> None:
-    plan = Plan(arranged(maps(count, heads)), ("extraordinari…",) * count)
+    plan = FigureLayout(arranged(maps(count, heads)), ("extraordinari…",) * count)
     width, height = plan.size
     boxes = []
     for row, group in enumerate(plan.rows):

@@ -15,6 +15,7 @@ from grader.explore.model import (
     Curves,
     Drawing,
     Exploration,
+    ExplorationRun,
     Fact,
     Field,
     Graph,
@@ -27,7 +28,6 @@ from grader.explore.model import (
     Path,
     Plane,
     Points,
-    Ran,
     Series,
     StepResult,
     WeightMap,
@@ -207,7 +207,7 @@ def test_a_product_stays_a_product_in_ascii_and_a_title_is_readable() -> None:
     assert any("|b = a * a" in line for line in plain(drawing_lines(GRAPHS, ASCII)))
 
 
-RAN = Ran("attention.py", "0" * 64, "process", None, None)
+RAN = ExplorationRun("attention.py", "0" * 64, "process", None, None)
 PART = Part(
     "raw", "scores(Q, K)", "scores", "passed", (4, 4), ("seq_q", "seq_k"), (Fact("range", (0, 1), "range [0, 1]"),)
 )

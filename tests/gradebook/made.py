@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.gradebook.figures import Sheet, Try
+from grader.gradebook.figures import GradedAttempt, StudentRecord
 from grader.gradebook.marks import Entry, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.records import Attempt, Key, Mark, Outcome, Result
@@ -39,10 +39,10 @@ def entry(counts: dict[str, Any], student: str = "ada", points: float = 2.0, out
     return Entry(student, "s01", "", outcome, given, None, counts, None, 1)
 
 
-def sheet(*verdicts: dict[str, Any], student: str = "ada", **other: Any) -> Sheet:
+def sheet(*verdicts: dict[str, Any], student: str = "ada", **other: Any) -> StudentRecord:
     """Return a student whose last verdict counts."""
-    tries = tuple(Try(each, 0.5 + place) for place, each in enumerate(verdicts))
-    return Sheet(student, (entry(verdicts[-1], student, **other),), {"s01": tries})
+    tries = tuple(GradedAttempt(each, 0.5 + place) for place, each in enumerate(verdicts))
+    return StudentRecord(student, (entry(verdicts[-1], student, **other),), {"s01": tries})
 
 
 def keep(book: Gradebook, student: str, *verdicts: dict[str, Any], stage: str = "s01") -> None:

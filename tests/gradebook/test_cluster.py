@@ -19,7 +19,7 @@ from grader.errors import GraderFault, IsolationRefused, UsageError
 from grader.gradebook import cluster
 from grader.gradebook.cluster import Cluster, Order, _expect_able, _pools, packed, unpacked, why_unable
 from grader.gradebook.job import course_version
-from grader.gradebook.pool import WorkerDied
+from grader.gradebook.process_pool import WorkerDied
 from tests.support.command import Place
 
 

@@ -18,10 +18,10 @@ from grader.errors import GraderFault
 from grader.gradebook.class_run import POOL, RunContext, Seeds, Tally
 from grader.gradebook.grade_class import RECURRING, Coordinator
 from grader.gradebook.intake import taken
-from grader.gradebook.job import Done, Job, course_version
+from grader.gradebook.job import Done, GradingJob, course_version
 from grader.gradebook.marks import differences, table, update_marks
 from grader.gradebook.policy import Policy, StagePolicy
-from grader.gradebook.pool import WorkerDied
+from grader.gradebook.process_pool import WorkerDied
 from grader.gradebook.records import Attempt, Key, Override, Result
 from grader.gradebook.regrade import apply, results
 from grader.gradebook.store import Gradebook
@@ -31,10 +31,10 @@ from tests.support.command import NUMBERS, WRONG, Place
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 STAGES, FEW = 22, 16  # SQLite names a statement again for each trigger that it sets off
 SEEDS = Seeds(tuple(range(16)), b"key")
-Answer = Callable[[Job], Done]
+Answer = Callable[[GradingJob], Done]
 
 
-def done(job: Job | None, passing: int, fault: bool = False) -> Done:
+def done(job: GradingJob | None, passing: int, fault: bool = False) -> Done:
     """Return what a process says of a module of which that many of two rows pass."""
     rows: list[dict[str, Any]] = [
         {"id": name, "status": "passed" if place < passing else "failed", "kinds": {}, "tests_passed": 0,
@@ -45,7 +45,7 @@ def done(job: Job | None, passing: int, fault: bool = False) -> Done:
     return Done(document, fault, 0.1, "here:1", "the course broke" if fault else "")
 
 
-def by_text(job: Job) -> Done:
+def by_text(job: GradingJob) -> Done:
     return done(job, 2 if b"2 * x" in job.snapshot.source else 0)
 
 
@@ -54,7 +54,7 @@ class Here(Executor):
 
     def __init__(self, answer: Answer = by_text) -> None:
         self.answer = answer
-        self.jobs: list[Job] = []
+        self.jobs: list[GradingJob] = []
 
     def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -170,7 +170,7 @@ def test_a_module_that_comes_anew_is_another_attempt(group: Class) -> None:
 def test_a_judge_that_dies_is_tried_again_and_one_that_dies_twice_is_marked(group: Class) -> None:
     deaths = {"ada": 1, "bob": 2}
 
-    def dying(job: Job) -> Done:
+    def dying(job: GradingJob) -> Done:
         if deaths.get(job.key.student, 0):
             deaths[job.key.student] -= 1
             raise WorkerDied("the process that graded ended")
@@ -191,7 +191,7 @@ def test_a_judge_that_dies_is_tried_again_and_one_that_dies_twice_is_marked(grou
 
 @pytest.mark.parametrize("error", [GraderFault("no memory"), ValueError("unforeseen")])
 def test_a_fault_costs_nobody_else_anything_and_no_mark(error: Exception, group: Class) -> None:
-    def failing(job: Job) -> Done:
+    def failing(job: GradingJob) -> Done:
         if job.key.student == "ada":
             raise error
         return done(job, 1, fault=job.key.student == "bob")
@@ -207,7 +207,7 @@ def test_a_fault_costs_nobody_else_anything_and_no_mark(error: Exception, group:
 
 
 def test_an_interrupt_keeps_what_was_recorded(group: Class) -> None:
-    def stopping(job: Job) -> Done:
+    def stopping(job: GradingJob) -> Done:
         if job.key.student == "cy":
             raise KeyboardInterrupt
         return by_text(job)

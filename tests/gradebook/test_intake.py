@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
-from grader.gradebook.intake import MISSING, Intake, Taken, alarms, document, expected, survey, taken
+from grader.gradebook.intake import MISSING, Intake, ReadAttempt, alarms, document, expected, survey, taken
 from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Member
-from grader.gradebook.submissions import Arrival, Doubt, SubmittedFile, listing
+from grader.gradebook.submissions import Doubt, StudentSubmission, SubmittedFile, listing
 from tests.support.places import ROOT
 from tests.support.repositories import commit, git, make, needs_git
 
@@ -138,7 +138,7 @@ def test_one_of_several_is_never_systematic(concerned: int, total: int, is_alarm
 THEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def attempts_of(path: Path, stage: Stage) -> dict[str, Taken]:
+def attempts_of(path: Path, stage: Stage) -> dict[str, ReadAttempt]:
     found = [each for arrival in listing(path, UTC).arrivals for each in taken(arrival, stage, ROOT, only=True)]
     assert len(found) == expected(listing(path, UTC).arrivals, stage, only=True)
     return {each.attempt.student: each for each in found}
@@ -206,5 +206,5 @@ def test_a_revision_counts_from_its_commit_unless_a_list_says_when(tmp_path: Pat
     assert ada.snapshot and ada.snapshot.revision == git(repository, "rev-parse", "HEAD")
     assert found["bob"].outcome == "rejected" and "does not exist" in str(found["bob"].error)
     handed = SubmittedFile(tmp_path / "ada@main", "ada@main", submitted=THEN)
-    (listed,) = taken(Arrival("ada", (handed,)), s15, ROOT, only=True)
+    (listed,) = taken(StudentSubmission("ada", (handed,)), s15, ROOT, only=True)
     assert (listed.attempt.submitted, listed.attempt.clock) == (THEN, "csv")

@@ -42,8 +42,8 @@ def counted(
 def test_each_row_is_worth_a_point_unless_the_policy_says_otherwise() -> None:
     found = verdict(row("a"), row("b", "failed", 3))
     assert points(found, StagePolicy()) == (1.0, 2.0)
-    assert points(found, StagePolicy(rows={"a": 3.0})) == (3.0, 4.0)
-    assert points(found, StagePolicy(rows={"a": 3.0}, points=100)) == (75.0, 100)
+    assert points(found, StagePolicy(criteria={"a": 3.0})) == (3.0, 4.0)
+    assert points(found, StagePolicy(criteria={"a": 3.0}, points=100)) == (75.0, 100)
     assert points(verdict(), StagePolicy(points=10)) == (0.0, 10)
 
 

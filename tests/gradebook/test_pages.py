@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Feedback
 from grader.errors import GraderError, UsageError
-from grader.gradebook.figures import Figures, Sheet, sheets
+from grader.gradebook.figures import Figures, StudentRecord, sheets
 from grader.gradebook.pages import (
     MOST_FAILURES,
-    MOST_TEXT,
-    Pages,
+    ClassPages,
     expect_free,
     numbered,
     page_name,
@@ -31,6 +28,7 @@ from grader.gradebook.pages import (
 from grader.gradebook.records import Member, Mixture
 from grader.gradebook.store import Gradebook
 from grader.report.feedback import HELD_BACK
+from grader.report.templates import MOST_TEXT
 from tests.gradebook.made import NOW, TEXT, failure, keep, sheet, verdict
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.command import Place
@@ -48,7 +46,7 @@ def documents(course: Course) -> tuple[str, str]:
     evil["cause"] = {"id": EVIL, "text": EVIL, "fix": EVIL}
     bad = verdict(double=False, title=EVIL) | {"notes": [EVIL]}
     bad["criteria"][0] |= {"failures": [evil], "text": EVIL, "waits_for": [EVIL], "id": EVIL}
-    pages = Pages(course, "full", NOW)
+    pages = ClassPages(course, "full", NOW)
     one = sheet(bad, bad, bad, student=EVIL, points=1.0)
     found = Figures()
     found.add(one, "students/x.html")
@@ -70,7 +68,7 @@ def test_what_students_wrote_is_text(documents: tuple[str, str], which: int) -> 
 def test_what_a_row_lacks_is_separated_from_its_result(course: Course) -> None:
     lacks = verdict()
     lacks["criteria"][0] |= {"kinds": {"refusals": {"tests_passed": 0, "tests_total": 4}}, "values_right": True}
-    read = Reader(Pages(course, "full", NOW).student(sheet(lacks)))
+    read = Reader(ClassPages(course, "full", NOW).student(sheet(lacks)))
     assert re.search(r"passed\s+· 4 of 4 refusals missing", read.text)
 
 
@@ -79,7 +77,7 @@ def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
     found["cause"] = {"id": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}
     bad = verdict(double=False)
     bad["criteria"][0] |= {"failures": [found]}
-    pages = Pages(course, "full", NOW)
+    pages = ClassPages(course, "full", NOW)
     figures = Figures()
     figures.add(sheet(bad), "students/x.html")
     for page in (pages.student(sheet(bad)), "".join(pages.overview(figures))):
@@ -88,7 +86,7 @@ def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
 
 def test_what_was_stood_in_for_is_said_on_the_students_page(course: Course) -> None:
     note = "torch is not available when a stage is checked"
-    pages = Pages(course, "verdict", NOW)
+    pages = ClassPages(course, "verdict", NOW)
     assert f"Note: {note}." in pages.student(sheet(verdict() | {"notes": [note]}))
     assert "Note:" not in pages.student(sheet(verdict()))
 
@@ -96,7 +94,7 @@ def test_what_was_stood_in_for_is_said_on_the_students_page(course: Course) -> N
 def test_a_row_that_is_not_started_is_said_once(course: Course) -> None:
     empty = verdict(double=False)
     empty["criteria"][0] |= {"status": "not_started", "failures": [failure(message="double is not written yet")] * 3}
-    page = Pages(course, "full", NOW).student(sheet(empty))
+    page = ClassPages(course, "full", NOW).student(sheet(empty))
     assert "not started" in page and "is not written yet" not in page
 
 
@@ -128,7 +126,7 @@ def test_the_class_page_says_who_is_stuck_what_is_hard_and_which_mistake_is_comm
     found = Figures()
     found.add(sheet(*[verdict(double=False)] * 3, points=1.0))
     found.add(sheet(verdict(), student="bob"))
-    words = " ".join(re.sub(r"<[^>]+>", " ", "".join(Pages(course, "full", NOW).overview(found))).split())
+    words = " ".join(re.sub(r"<[^>]+>", " ", "".join(ClassPages(course, "full", NOW).overview(found))).split())
     assert "2 students, 1 stage. Made 2026-11-22 23:59 UTC." in words
     assert "s01 Numbers 1 2 50 %" in words
     assert "This is the square. Multiply by 2. s01 double 1" in words
@@ -138,21 +136,21 @@ def test_the_class_page_says_who_is_stuck_what_is_hard_and_which_mistake_is_comm
 def test_a_class_without_a_mistake_has_a_page(course: Course) -> None:
     found = Figures()
     found.add(sheet(verdict()))
-    words = Reader("".join(Pages(course, "full", NOW).overview(found))).text
+    words = Reader("".join(ClassPages(course, "full", NOW).overview(found))).text
     assert all(each in words for each in ("No verdict names a mistake.", "Everyone passes every row.", "Nobody:"))
 
 
 def test_a_student_reads_what_class_toml_allows(course: Course) -> None:
     one = sheet(verdict(double=False), points=1.0)
-    assert "double(3)" in Pages(course, "full", NOW).student(one)
-    told = Reader(Pages(course, "verdict", NOW).student(one)).text
+    assert "double(3)" in ClassPages(course, "full", NOW).student(one)
+    told = Reader(ClassPages(course, "verdict", NOW).student(one)).text
     assert "double(3)" not in told and "1 of 2 points" in told and "✗ failed" in told
 
 
 def test_what_cannot_be_graded_says_why(course: Course) -> None:
     problem = {"kind": "missing", "message": "there is no numbers_.py", "hint": "Hand it in.", "line": None}
     one = sheet(verdict(double=False, problem=problem), outcome="missing", points=0.0)
-    words = " ".join(Reader(Pages(course, "full", NOW).student(one)).text.split())
+    words = " ".join(Reader(ClassPages(course, "full", NOW).student(one)).text.split())
     assert "nothing handed in, 0 of 2 points. there is no numbers_.py Hand it in." in words
     assert "double" not in words
 
@@ -160,21 +158,7 @@ def test_what_cannot_be_graded_says_why(course: Course) -> None:
 def test_a_message_without_end_is_cut(course: Course) -> None:
     bad = verdict(double=False)
     bad["criteria"][0]["failures"] = [failure(message="x" * 10**6)]
-    assert len(Pages(course, "full", NOW).student(sheet(bad))) < 3 * MOST_TEXT
-
-
-def test_without_jinja_it_says_what_to_install(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = builtins.__import__
-
-    def without(name: str, *given: Any, **named: Any) -> Any:
-        if name == "jinja2":
-            raise ImportError(name)
-        return plain(name, *given, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError) as caught:
-        Pages(course, "full", NOW)
-    assert "--extra class" in str(caught.value.hint)
+    assert len(ClassPages(course, "full", NOW).student(sheet(bad))) < 3 * MOST_TEXT
 
 
 def test_everything_is_told_in_full_but_no_folder_of_the_machine() -> None:
@@ -225,8 +209,8 @@ CLASS = [sheet(verdict(double=False), student="../../ada", points=1.0), sheet(ve
 
 
 @pytest.fixture(scope="module")
-def pages(original: Place) -> Pages:
-    return Pages(load_course(original.root), "full", NOW)
+def pages(original: Place) -> ClassPages:
+    return ClassPages(load_course(original.root), "full", NOW)
 
 
 def everything(folder: Path) -> dict[str, str]:
@@ -237,7 +221,7 @@ def everything(folder: Path) -> dict[str, str]:
     }
 
 
-def test_a_folder_gets_a_page_for_the_class_and_one_for_each_student(pages: Pages, tmp_path: Path) -> None:
+def test_a_folder_gets_a_page_for_the_class_and_one_for_each_student(pages: ClassPages, tmp_path: Path) -> None:
     assert write_report(pages, CLASS, tmp_path / "report") == 2
     found = everything(tmp_path)
     assert sorted(found) == [f"report/{name}" for name in ("index.html", *_names())]
@@ -257,22 +241,22 @@ def test_names_become_files_that_no_two_students_share() -> None:
     assert all(len(name) < 70 and name.isascii() and "/" not in name for name in names)
 
 
-def test_a_file_gets_the_class_alone(pages: Pages, tmp_path: Path) -> None:
+def test_a_file_gets_the_class_alone(pages: ClassPages, tmp_path: Path) -> None:
     write_report(pages, CLASS, tmp_path / "class.html")
     found = everything(tmp_path)
     assert list(found) == ["class.html"] and "students/" not in found["class.html"]
     assert (tmp_path / "class.html").stat().st_mode & 0o077 == 0
 
 
-def test_an_earlier_report_is_replaced_as_a_whole(pages: Pages, tmp_path: Path) -> None:
+def test_an_earlier_report_is_replaced_as_a_whole(pages: ClassPages, tmp_path: Path) -> None:
     for place in (tmp_path / "report", tmp_path / "class.html"):
         write_report(pages, CLASS, place)
         write_report(pages, CLASS[:1], place)
     assert "Zo" not in str(everything(tmp_path)) and len(everything(tmp_path)) == 3
 
 
-def test_a_failure_on_the_way_leaves_the_earlier_report(pages: Pages, tmp_path: Path) -> None:
-    def failing(error: Exception) -> Iterator[Sheet]:
+def test_a_failure_on_the_way_leaves_the_earlier_report(pages: ClassPages, tmp_path: Path) -> None:
+    def failing(error: Exception) -> Iterator[StudentRecord]:
         yield CLASS[0]
         raise error
 
@@ -284,13 +268,13 @@ def test_a_failure_on_the_way_leaves_the_earlier_report(pages: Pages, tmp_path: 
         assert everything(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
-def test_no_results_make_no_report(pages: Pages, tmp_path: Path) -> None:
+def test_no_results_make_no_report(pages: ClassPages, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no results"):
         write_report(pages, [], tmp_path / "report")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_somebody_elses_is_not_replaced(pages: Pages, tmp_path: Path) -> None:
+def test_what_is_somebody_elses_is_not_replaced(pages: ClassPages, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "thesis.txt").touch()
     (tmp_path / "marks").mkdir()
@@ -329,7 +313,7 @@ def test_students_are_read_one_by_one_with_all_their_attempts(tmp_path: Path) ->
         assert [(each.student, [one.stage for one in each.entries]) for each in only] == [("ada", ["s02"])]
 
 
-def test_memory_does_not_grow_with_the_verdicts_of_a_class(pages: Pages, tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_verdicts_of_a_class(pages: ClassPages, tmp_path: Path) -> None:
     big = verdict(double=False, filler="x" * 400_000)
     with Gradebook.open(tmp_path, create=True) as book:
         for place in range(40):
@@ -346,7 +330,7 @@ def test_memory_does_not_grow_with_the_verdicts_of_a_class(pages: Pages, tmp_pat
 def test_an_anonymous_report_names_nobody_and_has_no_code(course: Course, tmp_path: Path) -> None:
     names = ["ada", "bob", "zoe"]
     known = numbered(names)
-    pages = Pages(course, "full", NOW, known, (Mixture("s01", "NumPy", {"2.1": 1, "2.2": 2}),))
+    pages = ClassPages(course, "full", NOW, known, (Mixture("s01", "NumPy", {"2.1": 1, "2.2": 2}),))
     write_report(pages, [sheet(verdict(double=False), student=name) for name in names], tmp_path / "report")
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "report").rglob("*.html")]
     assert len(texts) == 4 and not [name for text in texts for name in names if f">{name}<" in text]
@@ -359,14 +343,14 @@ def test_an_anonymous_report_names_nobody_and_has_no_code(course: Course, tmp_pa
 def test_moodle_gets_a_page_for_each_participant_under_the_names_that_its_importer_reads(
     course: Course, tmp_path: Path
 ) -> None:
-    def known(name: str, number: str, called: str) -> Sheet:
+    def known(name: str, number: str, called: str) -> StudentRecord:
         found = sheet(verdict(double=False), student=name)
         mine = replace(found.entries[0], member=Member(name, called, moodle_id=number))
         return replace(found, entries=(mine,))
 
     place = tmp_path / "feedback.zip"
     given = [known("ada", "300123", "Ada_Lovelace"), known("zoe", "300126", "Zoë O'Hara"), known("bob", "", "Bob")]
-    assert write_feedback(Pages(course, "full", NOW), given, place) == (2, ("bob",))
+    assert write_feedback(ClassPages(course, "full", NOW), given, place) == (2, ("bob",))
     with zipfile.ZipFile(place) as archive:
         read: dict[str, str] = {}
         for name in archive.namelist():
@@ -376,4 +360,4 @@ def test_moodle_gets_a_page_for_each_participant_under_the_names_that_its_import
     assert sorted(read) == ["300123", "300126"]
     assert "ada" in read["300123"] and "zoe" not in read["300123"]
     with pytest.raises(UsageError, match="participant's number"):
-        write_feedback(Pages(course, "full", NOW), given[2:], tmp_path / "other.zip")
+        write_feedback(ClassPages(course, "full", NOW), given[2:], tmp_path / "other.zip")

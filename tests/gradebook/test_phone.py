@@ -12,7 +12,7 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.gradebook.figures import Figures
-from grader.gradebook.pages import Pages
+from grader.gradebook.pages import ClassPages
 from grader.similarity.compare import compared, text
 from grader.similarity.page import page as similar
 from tests.gradebook.made import NOW, failure, sheet, verdict
@@ -57,7 +57,7 @@ def written(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
     bad["criteria"][0] |= {"id": LONG.replace("_", "-"), "text": f"{LONG} gives the gradient", "failures": [told]}
     bad["criteria"][1] |= {"text": "multi_head_attention_forward is right", "waits_for": [LONG], "status": "blocked"}
     one = sheet(bad, bad, bad, student="ada.maria_lovelace-of-london_and_elsewhere", points=1.0)
-    pages, figures = Pages(load_course(original.root), "full", NOW), Figures()
+    pages, figures = ClassPages(load_course(original.root), "full", NOW), Figures()
     figures.add(one, "student.html")
     folder = tmp_path_factory.mktemp("pages")
     (folder / "class.html").write_text("".join(pages.overview(figures)), encoding="utf-8")

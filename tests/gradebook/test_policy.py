@@ -30,12 +30,12 @@ passes = "all"
 [stages.s15]
 deadline = 2026-11-30T23:59:00
 points = 20
-rows = { split-heads = 2 }
+criteria = { split-heads = 2 }
 partial = "none"
 
 [stages.s16]
 deadline = 2026-12-07T23:59:00Z
-row = 0.5
+criterion = 0.5
 attempts = "best"
 passes = "mathematics"
 
@@ -59,7 +59,7 @@ passes = "values"
 [stages.s15]
 deadline = 2026-11-30
 points = inf
-rows = { split-head = 2 }
+criteria = { split-head = 2 }
 kinds = { value = 1 }
 
 [stages.s16]
@@ -78,7 +78,7 @@ s16 = "late"
 PLACES = [
     "schema", "timezone", "seed", "feedbak", "feedback", "attempts", "grace_minutes", "late_factors[1]",
     "late_factors[2]", "late_days", "partial", "passes", "stages.s15.deadline", "stages.s15.points",
-    "stages.s15.rows.split-head",
+    "stages.s15.criteria.split-head",
     "stages.s15.kinds.value", "stages.s16.deadline", "stages.s99", "extensions.bob", "extensions.ada.s15",
     "extensions.ada.s1", "extensions.ada.s16",
 ]  # fmt: skip
@@ -101,8 +101,8 @@ def test_a_whole_policy_is_read(course: Course, tmp_path: Path) -> None:
     assert (policy.factors, policy.budget) == ((0.9, 0.5), 3)
     s15, s16 = policy.of("s15"), policy.of("s16")
     assert s15.deadline == datetime(2026, 11, 30, 22, 59, tzinfo=UTC)
-    assert (s15.points, s15.rows, s15.partial, s15.attempts) == (20, {"split-heads": 2}, "none", "last")
-    assert (s16.row, s16.partial, s16.kinds, s16.attempts) == (0.5, "kinds", {"values": 2, "refusals": 1}, "best")
+    assert (s15.points, s15.criteria, s15.partial, s15.attempts) == (20, {"split-heads": 2}, "none", "last")
+    assert (s16.criterion, s16.partial, s16.kinds, s16.attempts) == (0.5, "kinds", {"values": 2, "refusals": 1}, "best")
     assert policy.of("s01").attempts == "last"
     assert policy.passes(course.stages) == {stage.id: "all" for stage in course.stages} | {"s16": "mathematics"}
     assert policy.deadline("ada", "s15") == datetime(2026, 12, 2, 22, 59, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_every_mistake_is_told_with_its_place(course: Course, tmp_path: Path) ->
     lines = found.value.message.splitlines()
     told = {line.removeprefix(f"{tmp_path}/class.toml: ").partition(": ")[0]: line for line in lines}
     assert sorted(told) == sorted(PLACES) and str(tmp_path) in lines[0]
-    assert "did you mean 'split-heads'?" in told["stages.s15.rows.split-head"]
+    assert "did you mean 'split-heads'?" in told["stages.s15.criteria.split-head"]
     assert "2026-11-30 has no time; expected a date and a time" in told["stages.s15.deadline"]
     assert "'tomorrow' is not a moment; expected a date and a time, as in" in told["stages.s16.deadline"]
     assert "did you mean 'feedback'?" in told["feedbak"]

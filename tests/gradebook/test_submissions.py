@@ -15,9 +15,9 @@ from ruamel.yaml import YAML
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, UsageError
-from grader.gradebook.intake import Taken, taken
+from grader.gradebook.intake import ReadAttempt, taken
 from grader.gradebook.roster import read_metadata
-from grader.gradebook.submissions import Arrival, SubmittedFile, chosen, listing
+from grader.gradebook.submissions import StudentSubmission, SubmittedFile, chosen, listing
 from tests.support.places import ROOT
 
 
@@ -113,7 +113,7 @@ def test_a_place_without_submissions_is_told(name: str, told: str, tmp_path: Pat
         listing(tmp_path / name, UTC)
 
 
-def names(arrival: Arrival, stage: Stage, only: bool) -> list[str]:
+def names(arrival: StudentSubmission, stage: Stage, only: bool) -> list[str]:
     return [thing.name for thing in chosen(arrival, stage, only)]
 
 
@@ -125,7 +125,7 @@ def test_a_file_with_its_students_name_is_the_one_stage_that_is_graded(tmp_path:
     with pytest.raises(NotHandedIn, match=r"bob_1 handed in nothing for s15: expected attention.py, found homework.py"):
         names(lms, s15, only=True)
     with pytest.raises(NotHandedIn, match="cy handed in nothing for s15"):
-        names(Arrival("cy", ()), s15, only=True)
+        names(StudentSubmission("cy", ()), s15, only=True)
 
 
 def test_of_several_files_of_a_submission_the_likeliest_comes_first(tmp_path: Path, s15: Stage) -> None:
@@ -194,14 +194,14 @@ def put(folder: Path, **files: bytes) -> Path:
     return folder
 
 
-def of(folder: Path, stage: Stage, accept: bool = False) -> dict[str, Taken]:
+def of(folder: Path, stage: Stage, accept: bool = False) -> dict[str, ReadAttempt]:
     arrivals = listing(folder, UTC).arrivals
     found = [each for arrival in arrivals for each in taken(arrival, stage, ROOT, only=True, accept=accept)]
     assert len({each.attempt.student for each in found}) == len(found)
     return {each.attempt.student: each for each in found}
 
 
-def text(found: Taken) -> bytes:
+def text(found: ReadAttempt) -> bytes:
     assert found.snapshot is not None, found.error
     return found.snapshot.source
 
@@ -337,7 +337,7 @@ def test_accept_follows_no_link(tmp_path: Path, s15: Stage) -> None:
 HEAD = "student,repository,revision\n"
 
 
-def read(folder: Path, text: str, zone: str = "UTC") -> tuple[Arrival, ...]:
+def read(folder: Path, text: str, zone: str = "UTC") -> tuple[StudentSubmission, ...]:
     path = folder / "class.csv"
     path.write_text(text, encoding="utf-8")
     return listing(path, ZoneInfo(zone)).arrivals
@@ -346,7 +346,7 @@ def read(folder: Path, text: str, zone: str = "UTC") -> tuple[Arrival, ...]:
 def test_a_list_names_repositories_beside_it_and_who_handed_in_nothing(tmp_path: Path) -> None:
     found = read(tmp_path, "\ufeff" + HEAD + "ada,repos/ada,main\nbob,,\ncy,repos/cy,\n")
     ada = SubmittedFile(tmp_path / "repos/ada@main", "repos/ada@main")
-    assert found == (Arrival("ada", (ada,)), Arrival("bob", ()), Arrival("cy", ()))
+    assert found == (StudentSubmission("ada", (ada,)), StudentSubmission("bob", ()), StudentSubmission("cy", ()))
 
 
 def test_semicolons_quotes_and_absolute_paths_are_read(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from grader.gradebook import pool
+from grader.gradebook import process_pool as pool
 from grader.isolation import tiers
 
 started = multiprocessing.get_context

@@ -12,7 +12,7 @@ import pytest
 from grader.course.stage import Criterion, Feedback, Stage
 from grader.criterion import Passes
 from grader.outcome import Diagnosis
-from grader.progress.last_check import RowCheck, of, recall, remember
+from grader.progress.last_check import CriterionCheck, of, recall, remember
 from grader.report.terminal.overview import about_row
 from grader.submission.parsing import Problem
 from tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, TEXTBOOK, VERDICT
@@ -143,17 +143,17 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
     ("row", "told"),
     [
         (None, ""),
-        (RowCheck("a", "not_started"), ""),
-        (RowCheck("a", "failed", 2, 4, "Tokens are mixed."), "Tokens are mixed."),
-        (RowCheck("a", "failed", 2, 4), "2 of 4 tests pass."),
-        (RowCheck("a", "failed", 9, 12, lacking={"edges": (1, 4)}), "3 of 4 edge cases wrong."),
-        (RowCheck("a", "passed", 11, 12, lacking={"refusals": (2, 3)}), "1 of 3 refusals missing."),
-        (RowCheck("a", "passed", 12, 12), ""),
-        (RowCheck("a", "timed_out", 2, 4), "A test timed out."),
-        (RowCheck("a", "blocked", waits_for=("split", "merge")), "This row waits for split and merge."),
-        (RowCheck("a", "blocked", waits_for=(*"abcde",)), "This row waits for a, b, c and 2 more."),
-        (RowCheck("a", "blocked"), ""),
+        (CriterionCheck("a", "not_started"), ""),
+        (CriterionCheck("a", "failed", 2, 4, "Tokens are mixed."), "Tokens are mixed."),
+        (CriterionCheck("a", "failed", 2, 4), "2 of 4 tests pass."),
+        (CriterionCheck("a", "failed", 9, 12, lacking={"edges": (1, 4)}), "3 of 4 edge cases wrong."),
+        (CriterionCheck("a", "passed", 11, 12, lacking={"refusals": (2, 3)}), "1 of 3 refusals missing."),
+        (CriterionCheck("a", "passed", 12, 12), ""),
+        (CriterionCheck("a", "timed_out", 2, 4), "A test timed out."),
+        (CriterionCheck("a", "blocked", waits_for=("split", "merge")), "This criterion waits for split and merge."),
+        (CriterionCheck("a", "blocked", waits_for=(*"abcde",)), "This criterion waits for a, b, c and 2 more."),
+        (CriterionCheck("a", "blocked"), ""),
     ],
 )  # fmt: skip
-def test_a_row_is_told_in_a_sentence(row: RowCheck | None, told: str) -> None:
+def test_a_row_is_told_in_a_sentence(row: CriterionCheck | None, told: str) -> None:
     assert about_row(row) == told

@@ -65,7 +65,7 @@ def test_details_are_what_the_terminal_shows_below_a_row() -> None:
         f"--> {LABEL}:142",
         "split_heads(x: float64 (2, 6, 8), num_heads=2)",
         "72 of 96 values differ",
-        "and 1 more test: grader check s15 --row split-heads -v",
+        "and 1 more test: grader check s15 split-heads -v",
         "more help: grader hint s15 split-heads",
         "same inputs again: grader check s15 --seed 40817",
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
-from grader.setup import files, making
+from grader.setup import course_files, making
 from grader.setup import making as module
 from grader.setup.making import editor_files, first_commit, make
 from tests.setup.editions import edition, texts
@@ -52,7 +52,7 @@ def test_where_it_cannot_be_written_nothing_is_left(
     def until_full(path: Path, data: bytes) -> None:
         if next(left, None) is None:
             raise error
-        files.write(path, data)
+        course_files.write(path, data)
 
     monkeypatch.setattr(making, "write", until_full)
     with pytest.raises(type(error)):

@@ -15,7 +15,7 @@ from grader import __version__
 from grader.course.sealed import read_record
 from grader.errors import CourseError, UsageError
 from grader.progress.store import Store
-from grader.setup import files, updating
+from grader.setup import course_files, updating
 from grader.setup.edition import Edition, newer_course
 from grader.setup.making import make
 from grader.setup.updating import merged, modules, update
@@ -220,7 +220,7 @@ def test_an_update_that_is_cut_short_anywhere_is_completed_by_the_next(
     for step in range(steps):
         cut = Path(shutil.copytree(root, tmp_path / f"cut{step}"))
         with monkeypatch.context() as patched:
-            patched.setattr(updating, "write", stopped_after(step, files.write))
+            patched.setattr(updating, "write", stopped_after(step, course_files.write))
             with suppress(KeyboardInterrupt):
                 update(cut, new, WHEN)
                 pytest.fail(f"it was not cut short at step {step}")
@@ -249,7 +249,7 @@ def test_the_wheel_is_replaced_and_is_there_whenever_pyproject_names_it(
     for step in range(steps):
         cut = Path(shutil.copytree(tmp_path / "course", tmp_path / f"cut{step}"))
         with monkeypatch.context() as patched:
-            patched.setattr(updating, "write", stopped_after(step, files.write))
+            patched.setattr(updating, "write", stopped_after(step, course_files.write))
             with suppress(KeyboardInterrupt):
                 update(cut, new, WHEN)
         assert (cut / (cut / "pyproject.toml").read_text().split("'")[1]).is_file()

@@ -23,7 +23,7 @@ from grader.similarity.compare import (
     LEAST_ALIKE,
     LEAST_SHARE,
     Comparison,
-    HandedIn,
+    SubmittedModule,
     Text,
     compared,
     examples,
@@ -314,7 +314,7 @@ def test_a_copy_is_still_compared_with_those_who_wrote_theirs() -> None:
 STAGE = Stage("s90", Path("stages/s90_small"), "Small", "small.py", (), ())
 
 
-def gathered(folder: Path) -> tuple[HandedIn, ...]:
+def gathered(folder: Path) -> tuple[SubmittedModule, ...]:
     return handed_in(listing(folder, UTC).arrivals, STAGE, folder)
 
 
@@ -332,7 +332,7 @@ def test_of_several_attempts_the_last_is_compared(tmp_path: Path) -> None:
     for name, source, when in (("ada_1_small-2.py", "later", 2000), ("ada_1_small-10.py", "earlier", 1000)):
         (tmp_path / name).write_text(source, encoding="utf-8")
         os.utime(tmp_path / name, (when, when))
-    assert gathered(tmp_path) == (HandedIn("ada_1", b"later"),)
+    assert gathered(tmp_path) == (SubmittedModule("ada_1", b"later"),)
 
 
 def test_what_cannot_be_taken_is_told_and_costs_the_others_nothing(tmp_path: Path) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 
-from grader.errors import UsageError
-from grader.similarity.compare import HandedIn, compared, text
+from grader.similarity.compare import SubmittedModule, compared, text
 from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, shown, side
 from tests.similarity.test_compare import program
 
@@ -48,7 +45,7 @@ class Reader(HTMLParser):
 def document() -> str:
     source = f"a = '{EVIL}'\n" + program(0, 200)
     both = [text(EVIL, source.encode()), text("bob", source.encode()), text("eve", b"x = (")]
-    lacking = [HandedIn(EVIL, why=f"{EVIL} is a link")]
+    lacking = [SubmittedModule(EVIL, why=f"{EVIL} is a link")]
     return page(compared(both), lacking, "s15 · <Attention>", 0.3)
 
 
@@ -120,17 +117,3 @@ def test_a_long_passage_is_shown_in_part() -> None:
 
 def test_a_long_line_is_cut() -> None:
     assert shown("x" * 10**6, MOST_COLUMNS) == "x" * MOST_COLUMNS + "…"
-
-
-def test_without_jinja_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = builtins.__import__
-
-    def without(name: str, *given: Any, **named: Any) -> Any:
-        if name == "jinja2":
-            raise ImportError(name)
-        return plain(name, *given, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError) as caught:
-        page(compared([]), [], "s15", 0.3)
-    assert "--extra class" in str(caught.value.hint)

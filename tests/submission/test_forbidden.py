@@ -23,7 +23,7 @@ from grader.submission.forbidden import (
     read_forbidden,
     way_of,
 )
-from grader.submission.parsing import Problem, Reading
+from grader.submission.parsing import Problem, SourceFindings
 from grader.submission.source import check_source
 from tests.support.places import ROOT
 from tests.support.work import with_calls
@@ -31,11 +31,11 @@ from tests.support.work import with_calls
 SORTING = Forbidden((), ("sorted", ".sort", "heapq"), "Write the sorting yourself.")
 
 
-def read(source: str, *functions: str) -> Reading:
+def read(source: str, *functions: str) -> SourceFindings:
     return read_forbidden(Layout(ast.parse(source)), SORTING, functions or ("ranked",))
 
 
-def ranked(body: str) -> Reading:
+def ranked(body: str) -> SourceFindings:
     """What is refused of a function whose body is one line."""
     return read(f"import operator\nimport random as chance\n\n\ndef ranked(words):\n    {body}\n")
 
@@ -181,20 +181,20 @@ def test_no_answer_of_the_course_is_refused(stage: Stage) -> None:
     cases = [*reference_cases(stage, [0]), *alternative_cases(stage, [0]), *mistake_cases(stage, [0])]
     assert len(cases) > 10
     snapshots = [Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name) for case in cases]
-    assert [each.label for each in snapshots if check_source(stage, each) != Reading()] == []
+    assert [each.label for each in snapshots if check_source(stage, each) != SourceFindings()] == []
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.id)
 def test_no_stub_is_refused(stage: Stage) -> None:
     snapshot = Snapshot(stage.module, stage.module_path.read_bytes(), "", stage.module_path, stage.module)
-    assert check_source(stage, snapshot) == Reading()
+    assert check_source(stage, snapshot) == SourceFindings()
 
 
 FORBIDDEN = Forbidden(("@",), ("numpy.dot", "numpy.linalg"), "Write it yourself.")
 FUNCTIONS = ("f", "g", "h", "C", "C.a", "C.b")
 
 
-def read_of_forbidden(source: str) -> Reading:
+def read_of_forbidden(source: str) -> SourceFindings:
     return read_forbidden(Layout(ast.parse(source)), FORBIDDEN, FUNCTIONS)
 
 

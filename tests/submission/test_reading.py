@@ -23,7 +23,7 @@ from grader import children
 from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission import reading
-from grader.submission.parsing import TOO_DEEP, Problem, Reading
+from grader.submission.parsing import TOO_DEEP, Problem, SourceFindings
 from grader.submission.reading import (
     BREAKS_DOWN,
     MEMORY_BYTES,
@@ -58,7 +58,7 @@ def test_a_tree_that_is_too_deep_to_walk_is_a_problem(monkeypatch: pytest.Monkey
         raise RecursionError
 
     monkeypatch.setattr(reading, "read_forbidden", too_deep)
-    assert look("x = 1", "a.py", FORBIDDEN) == Reading(TOO_DEEP)
+    assert look("x = 1", "a.py", FORBIDDEN) == SourceFindings(TOO_DEEP)
 
 
 COURSE = ROOT
@@ -433,7 +433,7 @@ def test_a_problem_is_all_its_fields(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_a_lack_of_memory_is_told_from_a_lack_of_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "look_at_bytes", lambda *_: Reading(TOO_DEEP))
+    monkeypatch.setattr(reading, "look_at_bytes", lambda *_: SourceFindings(TOO_DEEP))
     monkeypatch.setattr(reading, "_peak", lambda: MEMORY_BYTES)
     assert reading._looked(b"", "a.py", NOTHING_READER).problem == TOO_LARGE
     monkeypatch.setattr(reading, "_peak", lambda: MEMORY_BYTES // 10)

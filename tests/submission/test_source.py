@@ -13,7 +13,7 @@ import pytest
 from grader.course.stage import Criterion, Forbidden, Stage
 from grader.submission import Snapshot
 from grader.submission.forbidden import ARRAY_METHODS
-from grader.submission.parsing import Problem, Reading
+from grader.submission.parsing import Problem, SourceFindings
 from grader.submission.reading import told_of
 from grader.submission.source import (
     check_loading,
@@ -493,7 +493,9 @@ class TestForbidden:
 
     def test_without_anything_forbidden_all_is_allowed(self) -> None:
         stage = Stage("s01", Path("stages/s01_products"), "Products", "products.py", (), (ROW,))
-        assert check_source(stage, snapshot("import numpy as np\nx = np.ones((2, 2)) @ np.ones(2)\n")) == Reading()
+        assert (
+            check_source(stage, snapshot("import numpy as np\nx = np.ones((2, 2)) @ np.ones(2)\n")) == SourceFindings()
+        )
 
     def test_every_function_of_numpy_that_arrays_have_too_is_known(self) -> None:
         both = {name for name in dir(np.ndarray) if callable(getattr(np, name, None)) and not name.startswith("_")}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grader.criterion import KindCount
 from grader.outcome import Diagnosis, Where
-from grader.report.graded import Report, ReportContext
+from grader.report.graded import CheckReport, ReportContext
 from grader.submission.parsing import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict
 
@@ -83,8 +83,8 @@ TEXTS = st.one_of(
 )
 
 
-def report(*verdicts: Verdict, every: bool = False) -> Report:
-    return Report(verdicts, every, ("s01",))
+def report(*verdicts: Verdict, every: bool = False) -> CheckReport:
+    return CheckReport(verdicts, every, ("s01",))
 
 
 def written(text: str) -> Verdict:

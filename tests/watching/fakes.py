@@ -12,15 +12,15 @@ from grader.progress.actions import Workspace
 from grader.progress.workspace import open_workspace
 from grader.verdict import CriterionResult, Failure, Verdict
 from grader.watching import saves
-from grader.watching.board import Event, Judged
-from grader.watching.kept import Kept
-from grader.watching.session import Session
+from grader.watching.board import Event, FinalVerdict
+from grader.watching.grading_process import GradingProcess
+from grader.watching.session import WatchSession
 from tests.support.verdicts import RUN
 
 SQUARE = Diagnosis("squared", "double", "This is the square.", "Multiply by 2.", declared=True)
 
 
-class Checks(Kept):
+class Checks(GradingProcess):
     """Notes what is to be checked."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Watched:
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
         self.drawn = {stage.id for stage in self.workspace.course.stages}
-        self.session = Session(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
+        self.session = WatchSession(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
 
     @property
     def first(self) -> Stage:
@@ -71,7 +71,7 @@ class Watched:
 
     def judged(self, verdict: Verdict) -> Event:
         """Return the verdict of the last check that was asked for."""
-        return Judged(len(self.checks.asked), verdict)
+        return FinalVerdict(len(self.checks.asked), verdict)
 
 
 def verdict(stage: Stage, *statuses: str) -> Verdict:

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from grader.report.terminal.layout import Look
-from grader.watching.session import Session
+from grader.watching.session import WatchSession
 from grader.watching.tui import Posted, Watching
 from tests.support.patience import SLACK
 from tests.watching.fakes import Watched, verdict
@@ -28,7 +28,7 @@ class Screen:
         self.app = Watching(self._made, self.watched.first, Look(80, ascii=ascii))
         self.pilot: Pilot[None]
 
-    def _made(self, post: object, width: object) -> Session:
+    def _made(self, post: object, width: object) -> WatchSession:
         return self.watched.session
 
     async def takes(self, event: object) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from grader.outcome import SEARCH, Where
 from grader.report.terminal.layout import Look
-from grader.watching.board import Decided, Event, Explored, Failed, Glimpsed, Saved, Typed
+from grader.watching.board import CheckFailed, EarlyCriterion, EarlyVerdict, Event, Explored, FileSaved, LineTyped
 from grader.watching.keys import Keys
 from grader.watching.plain import Lines, read_lines
 from tests.support.command import Place
@@ -32,7 +32,7 @@ class Plain(Watched):
     def told(self, event: Event | str) -> str:
         """Return what is printed when an event arrives, or a line."""
         self.capsys.readouterr()
-        self.goes_on = self.lines.take(Typed(f"{event}\n") if isinstance(event, str) else event)
+        self.goes_on = self.lines.take(LineTyped(f"{event}\n") if isinstance(event, str) else event)
         return self.capsys.readouterr().out
 
 
@@ -43,20 +43,20 @@ def plain(place: Place, capsys: pytest.CaptureFixture[str]) -> Plain:
 
 def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
     failing = verdict(plain.first, "failed", "blocked")
-    assert plain.told(plain.judged(failing)).startswith("s01 · Numbers: 0 of 2 rows pass.\nFirst: double is right")
-    assert plain.told(Saved(plain.first.module_path)) == "Saved. Checking.\n"
+    assert plain.told(plain.judged(failing)).startswith("s01 · Numbers: 0 of 2 criteria pass.\nFirst: double is right")
+    assert plain.told(FileSaved(plain.first.module_path)) == "Saved. Checking.\n"
     row = failing.criteria[0]
     ahead = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
-    assert "expected 6, got 9" in plain.told(Glimpsed(2, ahead))
+    assert "expected 6, got 9" in plain.told(EarlyCriterion(2, ahead))
     told = plain.told(plain.judged(failing)).splitlines()
-    assert told == ["s01 · Numbers: 0 of 2 rows pass.", "    This is the square."]
+    assert told == ["s01 · Numbers: 0 of 2 criteria pass.", "    This is the square."]
     plain.told("c")
     better = verdict(plain.first, "passed", "failed")
-    assert plain.told(Glimpsed(3, better.criteria[0])) == "Passes now: double is right.\n"
+    assert plain.told(EarlyCriterion(3, better.criteria[0])) == "Passes now: double is right.\n"
     assert "First: quadruple is right" in plain.told(plain.judged(better))
-    assert plain.told(Failed(1, "of an earlier check", None)) == ""
+    assert plain.told(CheckFailed(1, "of an earlier check", None)) == ""
     plain.told("c")
-    assert plain.told(Failed(4, "s01 has no module", None)) == "s01 has no module\n"
+    assert plain.told(CheckFailed(4, "s01 has no module", None)) == "s01 has no module\n"
 
 
 def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> None:
@@ -64,28 +64,34 @@ def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> No
     row = failing.criteria[0]
     ahead = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
     decided = replace(failing, criteria=(ahead, failing.criteria[1]))
-    told = plain.told(Decided(1, decided))
-    assert told.startswith("s01 · Numbers: 0 of 2 rows pass.\nFirst: double is right") and "expected 6, got 9" in told
+    told = plain.told(EarlyVerdict(1, decided))
+    assert (
+        told.startswith("s01 · Numbers: 0 of 2 criteria pass.\nFirst: double is right") and "expected 6, got 9" in told
+    )
     assert plain.told(plain.judged(failing)).splitlines() == ["    This is the square."]
-    plain.told(Saved(plain.first.module_path))
-    plain.told(Glimpsed(2, ahead))
-    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\nThe cause is being looked for.\n"
+    plain.told(FileSaved(plain.first.module_path))
+    plain.told(EarlyCriterion(2, ahead))
+    assert (
+        plain.told(EarlyVerdict(2, decided)) == "s01 · Numbers: 0 of 2 criteria pass.\nThe cause is being looked for.\n"
+    )
     better = verdict(plain.first, "passed", "failed")
-    assert plain.told(plain.judged(better)).startswith("s01 · Numbers: 1 of 2 rows pass.\nFirst: quadruple is right")
-    assert "0 of 2 rows pass." in plain.told(plain.judged(failing))  # each check begins anew
+    assert plain.told(plain.judged(better)).startswith(
+        "s01 · Numbers: 1 of 2 criteria pass.\nFirst: quadruple is right"
+    )
+    assert "0 of 2 criteria pass." in plain.told(plain.judged(failing))  # each check begins anew
 
 
 def test_a_cause_is_told_with_the_line_of_the_fault(plain: Plain) -> None:
     failing = verdict(plain.first, "failed", "blocked")
     row = failing.criteria[0]
     bare = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
-    assert ":6" in plain.told(Decided(1, replace(failing, criteria=(bare, failing.criteria[1]))))
+    assert ":6" in plain.told(EarlyVerdict(1, replace(failing, criteria=(bare, failing.criteria[1]))))
     fault = Where("stages/s01_numbers/numbers_.py", 8, "return x * x")
     found = replace(row, failures=tuple(replace(each, where=fault) for each in row.failures))
     told = plain.told(plain.judged(replace(failing, criteria=(found, failing.criteria[1]))))
     assert told == "    This is the square.\n    --> stages/s01_numbers/numbers_.py:8    return x * x\n"
     plain.told("c")
-    assert ":6" in plain.told(Decided(2, replace(failing, criteria=(bare, failing.criteria[1]))))
+    assert ":6" in plain.told(EarlyVerdict(2, replace(failing, criteria=(bare, failing.criteria[1]))))
     cut = replace(bare, failures=tuple(replace(each, unexplained=f"{SEARCH} took 60 s") for each in bare.failures))
     told = plain.told(plain.judged(replace(failing, criteria=(cut, failing.criteria[1]))))
     assert told == f"    No cause was found: {SEARCH} took 60 s.\n"
@@ -93,20 +99,20 @@ def test_a_cause_is_told_with_the_line_of_the_fault(plain: Plain) -> None:
 
 def test_each_check_is_told_by_itself(plain: Plain) -> None:
     nothing = verdict(plain.first, "failed", "blocked")
-    assert "0 of 2 rows pass." in plain.told(Decided(1, nothing))
+    assert "0 of 2 criteria pass." in plain.told(EarlyVerdict(1, nothing))
     plain.told("n")
     second = plain.session.board.stage
     told = plain.told(plain.judged(verdict(second, *["failed"] * len(second.criteria))))
-    assert told.startswith(f"s02 · Sums: 0 of {len(second.criteria)} row")
+    assert told.startswith(f"s02 · Sums: 0 of {len(second.criteria)} criteria pass.")
 
 
 def test_a_fault_and_another_message_are_told_after_all(plain: Plain) -> None:
     failing = verdict(plain.first, "failed", "blocked")
-    plain.told(Decided(1, failing))
+    plain.told(EarlyVerdict(1, failing))
     told = plain.told(plain.judged(replace(failing, faults=("test_hidden.py does not load",))))
     assert "test_hidden.py does not load" in told and "expected 6, got 9" in told
     plain.told("c")
-    plain.told(Decided(2, failing))
+    plain.told(EarlyVerdict(2, failing))
     row = failing.criteria[0]
     other = replace(row, failures=tuple(replace(each, message="expected 6, got 10") for each in row.failures))
     assert "got 10" in plain.told(plain.judged(replace(failing, criteria=(other, failing.criteria[1]))))
@@ -117,7 +123,7 @@ def test_where_no_cause_is_found_that_is_told(plain: Plain) -> None:
     row = failing.criteria[0]
     without = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
     found = replace(failing, criteria=(without, failing.criteria[1]))
-    plain.told(Decided(1, found))
+    plain.told(EarlyVerdict(1, found))
     assert plain.told(plain.judged(found)) == "    No cause was found.\n"
 
 
@@ -180,4 +186,4 @@ def test_the_end_of_stdin_ends_no_watching() -> None:
     closed = io.StringIO()
     closed.close()
     read_lines(closed, found.append)
-    assert found == [Typed("n\n"), Typed("q\n")]
+    assert found == [LineTyped("n\n"), LineTyped("q\n")]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.watching import saves
-from grader.watching.board import Event, Saved
+from grader.watching.board import Event, FileSaved
 from tests.support.patience import SLACK
 
 MOUNTS = (
@@ -61,7 +61,7 @@ def test_each_way_to_save_is_noticed(module: Path, begin: Begin) -> None:
     ]
     for way in ways:
         way()
-        assert found.get(timeout=SLACK) == Saved(module)
+        assert found.get(timeout=SLACK) == FileSaved(module)
 
 
 def test_files_beside_the_module_are_watched_too_also_new_ones(module: Path) -> None:
@@ -74,11 +74,11 @@ def test_files_beside_the_module_are_watched_too_also_new_ones(module: Path) -> 
         time.sleep(0.1)
         for name in ("new.py", "new.py"):
             (folder / name).write_text(f"{time.monotonic()}", encoding="utf-8")
-            assert found.get(timeout=SLACK) == Saved(folder / name)
+            assert found.get(timeout=SLACK) == FileSaved(folder / name)
         replaced(module, "two")
-        assert found.get(timeout=SLACK) == Saved(module)
+        assert found.get(timeout=SLACK) == FileSaved(module)
         (folder / "new.py").unlink()
-        assert found.get(timeout=SLACK) == Saved(folder / "new.py")
+        assert found.get(timeout=SLACK) == FileSaved(folder / "new.py")
     finally:
         watching.close()
 
@@ -90,7 +90,7 @@ def test_a_folder_that_is_not_there_is_left_out(module: Path) -> None:
         watching.watch(module, lambda: (module.parent / "gone" / "test_a.py",))
         time.sleep(0.1)
         replaced(module, "two")
-        assert found.get(timeout=SLACK) == Saved(module)
+        assert found.get(timeout=SLACK) == FileSaved(module)
     finally:
         watching.close()
 
@@ -104,7 +104,7 @@ def test_where_notifications_fail_the_file_is_looked_at(
     monkeypatch.setattr("watchfiles.watch", fail)
     found = begin()
     replaced(module, "two")
-    assert found.get(timeout=SLACK) == Saved(module)
+    assert found.get(timeout=SLACK) == FileSaved(module)
 
 
 def test_where_nothing_is_notified_the_file_is_looked_at_from_then_on(

@@ -1,4 +1,4 @@
-"""What the process that grades tells before its verdict: one row, then all, unexplained."""
+"""What the process that grades tells before its verdict: one criterion, then all, unexplained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from grader.outcome import Outcome, Status
 from grader.progress.workspace import open_workspace
 from grader.verdict import CriterionResult, Verdict
-from grader.watching.service import Answers, Service
+from grader.watching.service import MessageWriter, Service
 from tests.support.command import WRONG, Place
 from tests.watching.fakes import SQUARE
 
@@ -104,7 +104,7 @@ def test_an_answer_is_written_whole_before_a_check_is_broken_off() -> None:
             return count + super().write(text[3:])
 
     stream = Slow()
-    answers = Answers(stream)
+    answers = MessageWriter(stream)
     answers("told", 1)
     with pytest.raises(KeyboardInterrupt):
         answers("broken off", 2)

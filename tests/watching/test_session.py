@@ -15,8 +15,17 @@ from grader.course.manifest import load_course
 from grader.errors import ProgressError, StageLocked, UsageError
 from grader.progress.workspace import open_workspace
 from grader.submission.parsing import Problem
-from grader.watching.board import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
-from grader.watching.session import RUNNING, Session, explored, exploring, files_beside
+from grader.watching.board import (
+    CheckFailed,
+    CountedTest,
+    EarlyCriterion,
+    EarlyVerdict,
+    Event,
+    Explored,
+    FileSaved,
+    FinalVerdict,
+)
+from grader.watching.session import RUNNING, WatchSession, explored, exploring, files_beside
 from grader.watching.session import kind_of_file as kind
 from tests.support.command import NUMBERS, Place
 from tests.support.patience import SLACK
@@ -33,22 +42,22 @@ def watched(place: Place) -> Watched:
 def test_a_stage_is_checked_as_it_is_opened_and_at_each_save(watched: Watched) -> None:
     path = watched.first.module_path
     assert (watched.checks.asked, watched.saves.watched) == ([("s01", None)], path)
-    watched.session.take(Saved(path))
-    watched.session.take(Saved(Path("another.py")))
+    watched.session.take(FileSaved(path))
+    watched.session.take(FileSaved(Path("another.py")))
     assert watched.checks.asked == [("s01", None)] * 2
     assert watched.session.board.since == 5.0
 
 
 def test_what_an_earlier_check_tells_changes_nothing(watched: Watched) -> None:
     old = verdict(watched.first, "failed", "blocked")
-    watched.session.take(Saved(watched.first.module_path))
-    late = Judged(1, old), Decided(1, old), Counted(1, "double", "failed"), Failed(1, "no", None)
-    for event in (*late, Glimpsed(1, old.criteria[0])):
+    watched.session.take(FileSaved(watched.first.module_path))
+    late = FinalVerdict(1, old), EarlyVerdict(1, old), CountedTest(1, "double", "failed"), CheckFailed(1, "no", None)
+    for event in (*late, EarlyCriterion(1, old.criteria[0])):
         watched.session.take(event)
     assert (watched.session.board.verdict, watched.session.board.trouble, watched.session.board.tests) == (
         None,
     ) * 2 + (0,)
-    watched.session.take(Counted(2, "double", "passed"))
+    watched.session.take(CountedTest(2, "double", "passed"))
     assert (watched.session.board.tests, watched.session.board.at) == (1, "double")
 
 
@@ -57,7 +66,7 @@ def test_the_row_that_does_not_pass_first_is_graded_ahead_of_the_others(watched:
     watched.session.check()
     assert watched.checks.asked == [("s01", None), ("s01", "double")]
     better = verdict(watched.first, "passed", "failed").criteria[0]
-    watched.session.take(Glimpsed(2, better))
+    watched.session.take(EarlyCriterion(2, better))
     board = watched.session.board
     assert board.since is not None and board.verdict is not None
     assert [row.status for row in board.verdict.criteria] == ["passed", "blocked"] and not board.complete
@@ -67,12 +76,12 @@ def test_the_row_that_does_not_pass_first_is_graded_ahead_of_the_others(watched:
 
 def test_a_verdict_is_there_before_it_is_explained(watched: Watched) -> None:
     found = verdict(watched.first, "failed", "blocked")
-    watched.session.take(Decided(1, found))
+    watched.session.take(EarlyVerdict(1, found))
     board = watched.session.board
     assert board.verdict == found and board.since is not None and board.failing == "double" and board.searches
-    watched.session.take(Judged(1, found))
+    watched.session.take(FinalVerdict(1, found))
     assert watched.session.board.since is None and not watched.session.board.searches
-    watched.session.take(Decided(1, found))
+    watched.session.take(EarlyVerdict(1, found))
     watched.session.check()
     assert not watched.session.board.searches
 
@@ -116,7 +125,7 @@ def test_a_stage_without_a_drawing_says_so_at_once_and_keeps_its_board(watched: 
 
 
 def test_an_error_is_told_and_the_next_verdict_takes_its_place(watched: Watched) -> None:
-    watched.session.take(Failed(1, "s01 has no module", "Put it back."))
+    watched.session.take(CheckFailed(1, "s01 has no module", "Put it back."))
     assert (watched.session.board.trouble, watched.session.board.since) == (("s01 has no module", "Put it back."), None)
     assert watched.session.hint() == "s01 has no module"
     watched.session.check()
@@ -147,7 +156,7 @@ def test_a_hint_needs_a_verdict_and_a_row_that_does_not_pass(watched: Watched) -
     assert "line 3" in str(watched.session.hint())
     assert watched.session.board.place() == ("stages/s01_numbers/numbers_.py", 3)
     watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
-    assert watched.session.hint() == "Every row of s01 passes: no hint is needed."
+    assert watched.session.hint() == "Every criterion of s01 passes: no hint is needed."
 
 
 def test_a_reset_keeps_the_file_and_checks_the_stub(watched: Watched, place: Place) -> None:
@@ -176,13 +185,13 @@ def test_a_save_of_an_earlier_stage_checks_again_and_one_of_a_test_reads_tests_a
     hidden = sorted((second.hidden_root / second.name).glob("*.py"))
     assert set(watched.saves.others()) == {first.module_path, *tests, *hidden} and tests and hidden
     for path in (first.module_path, tests[0], hidden[0], second.module_path, first.tests_path / "test_double.py"):
-        session.take(Saved(path))
+        session.take(FileSaved(path))
     assert watched.checks.asked[1:] == [("s02", None)] * 5  # what another stage is tested with changes nothing
     assert watched.checks.anew[1:] == [False, False, True, True, False]
 
 
 def test_what_was_saved_beside_the_module_is_told_until_the_verdict(watched: Watched) -> None:
-    watched.session.take(Saved(watched.first.tests_path / "test_double.py"))
+    watched.session.take(FileSaved(watched.first.tests_path / "test_double.py"))
     assert watched.session.board.note == "stages/s01_numbers/tests/test_double.py was saved."
     watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
     assert watched.session.board.note == ""
@@ -290,11 +299,11 @@ def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watche
         drawn.append(stage)
         return True
 
-    session = Session(watched.session.workspace, Checks(), Saves(), explore, draws=True)
+    session = WatchSession(watched.session.workspace, Checks(), Saves(), explore, draws=True)
     session.open(watched.first)
-    session.take(Judged(session.ticket, verdict(watched.first, "not_started", "blocked")))
+    session.take(FinalVerdict(session.ticket, verdict(watched.first, "not_started", "blocked")))
     assert drawn == []  # there is nothing yet
-    session.take(Judged(session.ticket, verdict(watched.first, "failed", "blocked")))
+    session.take(FinalVerdict(session.ticket, verdict(watched.first, "failed", "blocked")))
     session.take(Explored("s01", "text", "", (("double", b"<a/>"),)))
     assert (drawn, session.board.drawn, session.board.pictures) == (["s01"], "", (("double", b"<a/>"),))
 

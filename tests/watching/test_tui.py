@@ -6,7 +6,7 @@ import pytest
 from textual.screen import Screen as Base
 from textual.widgets import OptionList
 
-from grader.watching.board import Counted, Explored, Failed, Saved
+from grader.watching.board import CheckFailed, CountedTest, Explored, FileSaved
 from grader.watching.tui import FEET, foot, help_text
 from grader.watching.windows import Choice
 from tests.support.command import Place
@@ -28,7 +28,7 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
     async def story(screen: Screen) -> None:
         await screen.until(lambda: "The check is running." in screen.text("#told"))
         await screen.until(lambda: "checking" in screen.text("#title"))
-        await screen.takes(Counted(1, "double", "failed"))
+        await screen.takes(CountedTest(1, "double", "failed"))
         await screen.judged("failed", "blocked")
         await screen.until(
             lambda: screen.text("#title").endswith("0 of 2 criteria") and "s01 · Numbers" in screen.text("#title")
@@ -43,7 +43,7 @@ def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: P
         await screen.until(lambda: "s01 · Numbers is complete." in screen.text("#told"))
         await screen.takes(Explored("s01", "\x1b[31ma curve\x1b[0m"))
         await screen.until(lambda: "a curve" in screen.text("#told") and "\x1b" not in screen.text("#told"))
-        await screen.takes(Failed(1, "s01 has no module", "Put it back."))
+        await screen.takes(CheckFailed(1, "s01 has no module", "Put it back."))
         await screen.until(lambda: "Put it back." in screen.text("#told"))
 
     screen = play(place.root, story)
@@ -115,7 +115,7 @@ def test_a_picture_that_was_asked_for_is_moved_to_also_below_a_chosen_row(
 def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.judged("failed", "blocked")
-        await screen.takes(Saved(screen.watched.first.tests_path / "test_double.py"))
+        await screen.takes(FileSaved(screen.watched.first.tests_path / "test_double.py"))
         await screen.until(lambda: "tests/test_double.py was saved." in screen.text("#told"))
         await screen.until(lambda: screen.watched.checks.anew == [False, True])
 
@@ -170,7 +170,7 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
         board = screen.watched.session
         await screen.press("n")
         await screen.until(lambda: board.board.stage.id == "s02")
-        await screen.takes(Failed(2, "s02 is locked: s01 (Numbers) comes first", "Begin there."))
+        await screen.takes(CheckFailed(2, "s02 is locked: s01 (Numbers) comes first", "Begin there."))
         await screen.until(lambda: "s02 is locked" in screen.text("#told"))
         await screen.press("n", "p")
         await screen.until(lambda: board.board.stage.id == "s01")

@@ -19,7 +19,7 @@ pytest.importorskip("textual")
 from textual.screen import Screen as Base
 from textual.widgets import Markdown, Static
 
-from grader.watching.windows import Question, Reading
+from grader.watching.windows import Question, TextWindow
 from tests.watching.screen import Screen, play
 
 
@@ -33,22 +33,22 @@ def test_keys_open_windows_that_keys_close(place: Place) -> None:
         await screen.judged("failed", "blocked")
         for key in ("h", "s", "question_mark"):
             await screen.press(key)
-            await screen.shows(Reading)
+            await screen.shows(TextWindow)
             await screen.press("down", "n", "escape")
             await screen.shows(Base)
         await screen.press("question_mark")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.press("question_mark")
         await screen.shows(Base)
         await screen.until(lambda: screen.watched.session.board.stage.id == "s01")  # n meant nothing in a window
         await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 1})
         await screen.press("h")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.press("h")
         await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 3})
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.press("h")  # there is no fourth
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.press("escape")
         await screen.press("d", "e")
         await screen.until(lambda: screen.watched.explored == ["s01"])
@@ -72,7 +72,7 @@ def test_a_hint_stands_below_what_the_last_check_found(place: Place) -> None:
         last_check.remember(screen.watched.workspace.store.folder, screen.watched.first, failed)
         await screen.takes(screen.watched.judged(failed))
         await screen.press("h")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.until(lambda: "The last check: This is the square." in reading(screen))
         title = str(screen.app.screen.query_one(".window-title", Static).content)
         assert title == "s01 · double is right · hint 1 of 3, a question"
@@ -94,7 +94,7 @@ def test_a_hint_fills_its_window_which_is_as_high_as_the_hint(place: Place, monk
         app, longer = screen.app, replace(found, text=long)
         monkeypatch.setattr(screen.watched.session, "hint", lambda _: longer)
         await screen.press("h")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.until(lambda: 0 < app.screen.query_one(".window").size.height < 12)
         assert max(map(len, reading(screen).splitlines())) > 90
         await screen.until(lambda: app.screen.query_one("#reading").max_scroll_y == 0)
@@ -128,18 +128,18 @@ def test_the_specification_opens_at_the_step_of_the_row_and_s_leads_to_all_of_it
     async def story(screen: Screen) -> None:
         await screen.judged("passed", "failed")
         await screen.press("s")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.until(lambda: "step 2 of 2" in shown(screen) and "Step 1" not in shown(screen))
         await screen.press("h")  # means nothing here
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.press("s")
-        await screen.until(lambda: type(screen.app.screen) is Reading and shown(screen) == PAGE)
+        await screen.until(lambda: type(screen.app.screen) is TextWindow and shown(screen) == PAGE)
         await screen.press("escape")
         await screen.shows(Base)
         await screen.press("up")
         await screen.until(lambda: screen.app._row == "double")
         await screen.press("s")
-        await screen.until(lambda: type(screen.app.screen) is Reading and "step 1 of 2" in shown(screen))
+        await screen.until(lambda: type(screen.app.screen) is TextWindow and "step 1 of 2" in shown(screen))
 
     play(place.root, story)
 
@@ -155,7 +155,7 @@ def test_in_ascii_every_sign_of_a_window_is_ascii(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.judged("passed", "failed")
         await screen.press("s", "s")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.until(lambda: "a * b" in drawn(screen) and "pi" in drawn(screen))
         await screen.until(lambda: drawn(screen).isascii())
         await screen.press("escape", "slash", *"zzz")
@@ -172,7 +172,7 @@ def test_a_reset_asks_and_a_comparison_shows_both(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.takes(screen.watched.judged(replace(verdict(screen.watched.first, "passed", "passed"))))
         await screen.press("d")
-        await screen.shows(Reading)
+        await screen.shows(TextWindow)
         await screen.until(lambda: "return x + x" in reading(screen) and "measures them" in reading(screen))
         beside = next(line for line in reading(screen).splitlines() if "return x + x" in line)
         assert "│" in beside and beside.endswith("return 2 * x")

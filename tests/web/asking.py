@@ -15,11 +15,11 @@ from typing import Any
 from grader.progress.actions import Workspace
 from grader.progress.workspace import open_workspace
 from grader.watching.board import Event
-from grader.watching.session import Session
-from grader.web.app import App, Guard
+from grader.watching.session import WatchSession
+from grader.web.app import AddressGuard, App
+from grader.web.http_server import PageServer
 from grader.web.live import Hub, Listener, Live
-from grader.web.report import Pages
-from grader.web.server import Server
+from grader.web.report_page import ReportPages
 from tests.support.command import Place
 from tests.support.patience import SLACK
 from tests.watching.fakes import Checks, Saves
@@ -31,19 +31,19 @@ class Served:
 
     place: Place
     hub: Hub = field(default_factory=Hub)
-    guard: Guard = field(default_factory=lambda: Guard(8000, "secret"))
+    guard: AddressGuard = field(default_factory=lambda: AddressGuard(8000, "secret"))
 
     def __post_init__(self) -> None:
         self.workspace: Workspace = open_workspace(self.place.root)
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
-        self.live = Live(self._made, Pages(), self.hub)
-        self.app = App(self.workspace, self.live, self.guard, Pages())
+        self.live = Live(self._made, ReportPages(), self.hub)
+        self.app = App(self.workspace, self.live, self.guard, ReportPages())
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def _made(self, post: Callable[[Event], None]) -> Session:
+    def _made(self, post: Callable[[Event], None]) -> WatchSession:
         self.post = post
-        return Session(self.workspace, self.checks, self.saves, self._explore)
+        return WatchSession(self.workspace, self.checks, self.saves, self._explore)
 
     def _explore(self, stage: str) -> bool:
         self.explored.append(stage)
@@ -75,9 +75,9 @@ def frames(listener: Listener | None, holds: Callable[[Any], bool]) -> Any:
 
 
 @contextmanager
-def answering(place: Place) -> Iterator[Server]:
+def answering(place: Place) -> Iterator[PageServer]:
     """A server that answers, with a watch without processes behind it."""
-    with Server(0) as server:
+    with PageServer(0) as server:
         served = Served(place, server.hub, server.guard)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
@@ -88,14 +88,16 @@ def answering(place: Place) -> Iterator[Server]:
         thread.join(SLACK)
 
 
-def ask(server: Server, method: str, path: str, body: bytes | None = None, **headers: str) -> http.client.HTTPResponse:
+def ask(
+    server: PageServer, method: str, path: str, body: bytes | None = None, **headers: str
+) -> http.client.HTTPResponse:
     connection = http.client.HTTPConnection("127.0.0.1", server.guard.port, timeout=SLACK)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, named)
     return connection.getresponse()
 
 
-def raw(server: Server, text: bytes) -> bytes:
+def raw(server: PageServer, text: bytes) -> bytes:
     """Return what is answered to bytes as they are."""
     with socket.create_connection(("127.0.0.1", server.guard.port), SLACK) as connection:
         connection.sendall(text)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.web.server import Server
+from grader.web.http_server import PageServer
 from tests.support.command import Place
 from tests.web.asking import answering
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[Server]:
+def server(place: Place) -> Iterator[PageServer]:
     with answering(place) as found:
         yield found

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from grader.watching.board import Judged
+from grader.watching.board import FinalVerdict
 from grader.web.app import (
     KINDS,
     MOST_BODY,
-    Answer,
-    Guard,
+    AddressGuard,
     Headers,
     RefusedError,
+    Response,
     Stream,
     body_length,
     document,
@@ -39,14 +39,14 @@ def test_a_page_runs_and_loads_only_what_comes_from_here() -> None:
 
 
 def test_every_answer_keeps_its_kind_and_is_nobody_elses() -> None:
-    answers: list[Answer | Stream] = [
+    answers: list[Response | Stream] = [
         page(""),
         document({}),
         refusal(HTTPStatus.NOT_FOUND, "No."),
         moved("/x"),
         Stream(),
     ]
-    for answer in (*answers, *(Answer(kind=kind) for kind in KINDS.values())):
+    for answer in (*answers, *(Response(kind=kind) for kind in KINDS.values())):
         headers = answer.headers
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin" and headers["Cache-Control"] == "no-store"
@@ -54,7 +54,7 @@ def test_every_answer_keeps_its_kind_and_is_nobody_elses() -> None:
 
 
 def test_a_drawing_that_is_opened_by_itself_is_in_a_sandbox() -> None:
-    assert "sandbox" in Answer(kind="image/svg+xml").headers["Content-Security-Policy"]
+    assert "sandbox" in Response(kind="image/svg+xml").headers["Content-Security-Policy"]
 
 
 def test_a_document_is_ascii_and_a_move_has_its_place() -> None:
@@ -62,7 +62,7 @@ def test_a_document_is_ascii_and_a_move_has_its_place() -> None:
     assert moved("/k/road").headers["Location"] == "/k/road" and moved("/k/road").status == HTTPStatus.FOUND
 
 
-GUARD = Guard(8000, "secret")
+GUARD = AddressGuard(8000, "secret")
 OWN = {"host": ("127.0.0.1:8000",)}
 ACTS = {**OWN, "origin": ("http://127.0.0.1:8000",), "content-type": ("application/json",)}
 
@@ -82,7 +82,7 @@ def test_its_own_address_is_answered() -> None:
 
 
 def test_each_key_is_another_and_cannot_be_guessed() -> None:
-    assert Guard(1).key != Guard(1).key and len(Guard(1).key) >= 20
+    assert AddressGuard(1).key != AddressGuard(1).key and len(AddressGuard(1).key) >= 20
 
 
 @pytest.mark.parametrize(
@@ -199,16 +199,16 @@ def served(place: Place) -> Iterator[Served]:
         yield found
 
 
-def get(served: Served, path: str) -> Answer:
+def get(served: Served, path: str) -> Response:
     answer = served.app.answer("GET", path)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, Response)
     return answer
 
 
 def post(served: Served, what: str, body: object) -> tuple[HTTPStatus, Any]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     answer = served.app.answer("POST", f"do/{what}", data)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, Response)
     return answer.status, json.loads(answer.body) if answer.kind == "application/json" else answer.body.decode()
 
 
@@ -322,7 +322,7 @@ def test_a_check_and_a_picture_are_asked_for(served: Served) -> None:
 
 def test_a_hint_is_given_for_a_row_one_step_further_each_time(served: Served) -> None:
     assert "still running" in post(served, "hint", {"stage": "s01"})[1]["said"]
-    served.post(Judged(1, verdict(served.workspace.course.stages[0], "failed", "not_started")))
+    served.post(FinalVerdict(1, verdict(served.workspace.course.stages[0], "failed", "not_started")))
     said = [post(served, "hint", {"stage": "s01", "row": "quadruple"})[1]["said"] for _ in range(2)]
     assert said == ["Hint 1 of 3: quadruple: a nudge", "Hint 2 of 3: quadruple: the idea"]
 
@@ -346,9 +346,9 @@ def test_what_cannot_be_asked_for_does_nothing(served: Served, what: str, body: 
 
 def test_a_page_of_ours_is_the_only_place_to_post_to(served: Served) -> None:
     answer = served.app.answer("POST", "stages/s01", b"{}")
-    assert isinstance(answer, Answer) and answer.status == HTTPStatus.NOT_FOUND
+    assert isinstance(answer, Response) and answer.status == HTTPStatus.NOT_FOUND
 
 
 def test_the_key_stands_in_no_page_but_in_addresses(served: Served) -> None:
-    assert Guard(1).key not in get(served, "road").body.decode()
+    assert AddressGuard(1).key not in get(served, "road").body.decode()
     assert "secret" not in Reader(get(served, "road").body.decode()).text

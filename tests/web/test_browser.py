@@ -76,7 +76,7 @@ def test_a_save_changes_the_page(page: Page, course: Place) -> None:
         page.until("document.querySelector('#board').innerText.includes('This is the square.')")  # follows the verdict
         assert page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
         saved(course.numbers, NUMBERS)
-        page.until("document.querySelector('#board').innerText.includes('Every row passes.')")
+        page.until("document.querySelector('#board').innerText.includes('Every criterion passes.')")
         page.until("document.querySelector('#board').innerText.includes('Unlocked: s02')")
         page.until("document.querySelector('#stages li .hidden').textContent === 'passed'")
         quiet(page)
@@ -199,7 +199,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     from grader.progress.workspace import open_workspace
     from grader.submission import take
     from grader.web.certificate import document
-    from grader.web.report import Pages, Picture
+    from grader.web.report_page import Picture, ReportPages
     from grader.web.road import road
     from tests.web.test_certificate import KEY, MADE
 
@@ -212,7 +212,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     many = replace(MADE, stages=MADE.stages * 22)
     path = course.root / "report.html"
-    path.write_text(Pages().report(road(workspace, now), document(many, KEY), [picture]), encoding="utf-8")
+    path.write_text(ReportPages().report(road(workspace, now), document(many, KEY), [picture]), encoding="utf-8")
     return path
 
 

@@ -26,7 +26,7 @@ from grader.web.certificate import (
     DOMAIN,
     NAME,
     Certificate,
-    Entry,
+    CertifiedModule,
     Proof,
     document,
     expect_of,
@@ -43,7 +43,7 @@ ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 NOW = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
 SAID = "2026-11-21T08:38:02+00:00"
-ENTRY = Entry("s01", "Numbers", "a" * 64, 2, 7, "bubblewrap", "0.1.0", "3.13.1", "2.4.0", SAID)
+ENTRY = CertifiedModule("s01", "Numbers", "a" * 64, 2, 7, "bubblewrap", "0.1.0", "3.13.1", "2.4.0", SAID)
 MADE = Certificate("Small numbers", "graded", SAID, Provenance(python="3.13.1", numpy="2.4.0"), (ENTRY,), "Ada L")
 
 

@@ -15,13 +15,13 @@ from grader.errors import GraderError
 from grader.outcome import SEARCH, Gradient
 from grader.submission.parsing import Problem
 from grader.verdict import Failure
-from grader.watching.board import Board, Decided, Explored, Failed, Judged, Saved
+from grader.watching.board import Board, CheckFailed, EarlyVerdict, Explored, FileSaved, FinalVerdict
 from grader.web import live
-from grader.web.app import NOT_FOUND, Answer
-from grader.web.live import COMPLETE, MOST, PUBLIC, Hub, StepLink, Steps, View, named, step_links, view
-from grader.web.markdown import Place as Page
+from grader.web.app import NOT_FOUND, Response
+from grader.web.live import COMPLETE, MOST, PUBLIC, BoardView, Hub, StepLink, StepLinks, named, step_links, view
+from grader.web.markdown import PageLocation as Page
 from grader.web.markdown import html_of
-from grader.web.report import Pages
+from grader.web.report_page import ReportPages
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.command import Place
 from tests.support.patience import SLACK
@@ -141,7 +141,7 @@ def test_a_page_without_steps_has_none(stage: Stage) -> None:
 
 
 def test_a_page_that_was_saved_is_read_again_and_one_that_is_gone_has_none(stage: Stage) -> None:
-    steps = Steps()
+    steps = StepLinks()
     before = steps.of(stage)
     assert steps.of(stage) is before and before["double"].number == 1
     stage.readme_path.write_text(README.replace("Step 1", "Step 7").replace("- [ ]", "-"), encoding="utf-8")
@@ -165,11 +165,11 @@ def watched(place: Place) -> Watched:
     return found
 
 
-def shown(board: Board) -> View:
+def shown(board: Board) -> BoardView:
     return view(board, 6.0)
 
 
-def after(watched: Watched, *statuses: str, **changes: object) -> View:
+def after(watched: Watched, *statuses: str, **changes: object) -> BoardView:
     made = replace(verdict(watched.first, *statuses), **changes)  # type: ignore[arg-type]
     watched.session.take(watched.judged(made))
     return shown(watched.session.board)
@@ -194,7 +194,7 @@ def test_a_cause_that_is_looked_for_and_a_search_that_was_cut_short_are_told(wat
     row, *rest = made.criteria
     bare = tuple(replace(each, diagnosis=None) for each in row.failures)
     made = replace(made, criteria=(replace(row, failures=bare), *rest))
-    watched.session.take(Decided(1, made))
+    watched.session.take(EarlyVerdict(1, made))
     assert shown(watched.session.board).reached.endswith("looking for the cause")
     cut = tuple(replace(each, unexplained=f"{SEARCH} took 60 s") for each in bare)
     found = after(watched, "failed", "blocked", criteria=(replace(row, failures=cut), *rest))
@@ -229,7 +229,7 @@ def test_a_row_knows_its_step(watched: Watched) -> None:
 
 
 def test_a_check_that_came_to_nothing_says_why(watched: Watched) -> None:
-    watched.session.take(Failed(1, "s02 is locked", "Pass s01."))
+    watched.session.take(CheckFailed(1, "s02 is locked", "Pass s01."))
     assert shown(watched.session.board).trouble == ("s02 is locked", "Pass s01.")
 
 
@@ -247,7 +247,7 @@ def test_a_stage_that_is_complete_says_what_it_opened(watched: Watched) -> None:
 def test_public_tests_that_pass_are_no_pass(watched: Watched) -> None:
     made = verdict(watched.first, "passed", "passed")
     public = replace(made, passed=False, run=replace(made.run, public_only=True))
-    watched.session.take(Judged(1, public))
+    watched.session.take(FinalVerdict(1, public))
     assert shown(watched.session.board).complete == PUBLIC
 
 
@@ -258,7 +258,7 @@ def test_a_row_whose_function_was_shown_says_seen(watched: Watched) -> None:
     first, *others = board.standings
     given_up = replace(board, standings=(replace(first, seen=(found.lines[1].id,)), *others))
     assert [line.is_seen for line in shown(given_up).lines] == [False, True]
-    pages = Pages()
+    pages = ReportPages()
     assert "· seen" in pages.fill("board.html", view=shown(given_up))
     assert "· seen" not in pages.fill("board.html", view=found)
 
@@ -274,16 +274,16 @@ def test_a_verdict_becomes_a_frame(served: Served) -> None:
         first = frames(listener, lambda frame: frame["checking"])
         assert first["said"] == "s01: checking"  # it stays until the verdict, whatever the board counts
         assert (first["stage"], first["verdicts"]) == ("s01", 0) and 'data-stage="s02"' in first["road"]
-        served.post(Judged(1, verdict(served.workspace.course.stages[0], "failed", "blocked")))
+        served.post(FinalVerdict(1, verdict(served.workspace.course.stages[0], "failed", "blocked")))
         frame = frames(listener, lambda frame: not frame["checking"])
         assert frame["verdicts"] == 1 and "This is the square." in frame["html"] and "0 of 2" in frame["said"]
 
 
 def test_a_save_begins_a_check(served: Served) -> None:
     with served.hub.listener() as listener:
-        served.post(Judged(1, verdict(served.workspace.course.stages[0], "failed", "blocked")))
+        served.post(FinalVerdict(1, verdict(served.workspace.course.stages[0], "failed", "blocked")))
         frames(listener, lambda frame: not frame["checking"])
-        served.post(Saved(served.workspace.course.stages[0].module_path))
+        served.post(FileSaved(served.workspace.course.stages[0].module_path))
         assert frames(listener, lambda frame: frame["checking"])
     assert served.checks.asked == [("s01", None), ("s01", "double")]
 
@@ -294,7 +294,7 @@ def test_pictures_are_told_by_their_rows_and_kept_by_their_digest(served: Served
         ((row, name),) = frames(listener, lambda frame: bool(frame["drawn"]))["drawn"]
     assert row == "double" and served.live.pictures == {name: b"<svg/>"}
     answer = served.app.answer("GET", f"drawn/{name}")
-    assert isinstance(answer, Answer) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
+    assert isinstance(answer, Response) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert served.app.answer("GET", "drawn/other") == NOT_FOUND
 
@@ -307,12 +307,12 @@ def test_a_locked_stage_shows_its_rows_and_can_be_skipped_to(served: Served) -> 
         return ""
 
     served.live.ask(open_second)
-    served.post(Failed(served.live.session.ticket, "s02 is locked", None))
+    served.post(CheckFailed(served.live.session.ticket, "s02 is locked", None))
     with served.hub.listener() as listener:
         html = frames(listener, lambda frame: "locked" in frame["html"])["html"]
     assert 'data-do="start"' in html and all(f'id="row-{row.id}" class="locked"' in html for row in second.criteria)
     answer = served.app.answer("POST", "do/start", b'{"stage": "s02"}')
-    assert isinstance(answer, Answer) and "You are at s02" in answer.body.decode()
+    assert isinstance(answer, Response) and "You are at s02" in answer.body.decode()
     assert served.workspace.store.read().skipped == {"s01"} or "s01" in served.workspace.store.read().skipped
 
 
@@ -320,7 +320,7 @@ def test_what_a_learners_code_prints_is_text(served: Served) -> None:
     with served.hub.listener() as listener:
         served.post(Explored("s01", EVIL))
         frame = frames(listener, lambda frame: "alert" in frame["html"])
-        served.post(Failed(1, EVIL, EVIL))
+        served.post(CheckFailed(1, EVIL, EVIL))
         trouble = frames(listener, lambda frame: "failure" in frame["html"])
     for html in (frame["html"], trouble["html"]):
         read = Reader(html)

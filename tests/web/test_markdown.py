@@ -14,14 +14,14 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.web import markdown
-from grader.web.markdown import Headings, Place, environment, html_of, markdown_it, pictures, read_page
+from grader.web.markdown import Headings, PageLocation, html_of, markdown_it, pictures, read_page
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.places import ROOT
 
 
 @pytest.mark.parametrize(
     ("module", "package", "use"),
-    [("jinja2", "jinja2", lambda: environment(".", str)), ("markdown_it", "markdown-it-py", markdown_it)],
+    [("markdown_it", "markdown-it-py", markdown_it)],
 )
 def test_without_a_package_the_extra_is_named(
     module: str, package: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
@@ -39,19 +39,13 @@ def test_without_a_package_the_extra_is_named(
     assert "uv sync --extra web" in str(caught.value.hint)
 
 
-def test_what_is_put_into_a_template_is_escaped_and_what_is_missing_is_an_error(tmp_path: Any) -> None:
-    (tmp_path / "a.html").write_text("<p>{{ text }}</p>", encoding="utf-8")
-    made = environment(tmp_path, lambda value: value)
-    assert made.get_template("a.html").render(text="<b>") == "<p>&lt;b&gt;</p>"
-    with pytest.raises(Exception, match="'text' is undefined"):
-        made.get_template("a.html").render()
-
-
 PAGES = {"stages/README.md": "/k/conventions", "stages/s02_b/README.md": "/k/stages/s02"}
 
 
-def place(path: str = "stages/s01_a/README.md") -> Place:
-    return Place(path, PAGES.get, lambda target: f"/k/p/{target}" if target.startswith("stages/s01_a/") else None)
+def place(path: str = "stages/s01_a/README.md") -> PageLocation:
+    return PageLocation(
+        path, PAGES.get, lambda target: f"/k/p/{target}" if target.startswith("stages/s01_a/") else None
+    )
 
 
 def html(text: str) -> str:
@@ -168,9 +162,9 @@ def test_every_page_of_the_course_becomes_html_whose_elements_close() -> None:
 
 def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
     rows = {"f doubles, x - 1": "double"}
-    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", Place("a.md", row=rows.get))
+    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", PageLocation("a.md", row=rows.get))
     assert shown.index('id="item-double"') < shown.index("<code>f</code> doubles") < shown.index('href="#row-double"')
-    shown = html_of("- [ ] f doubles\n- [ ] no row\n", Place("a.md", row={"f doubles": "double"}.get))
+    shown = html_of("- [ ] f doubles\n- [ ] no row\n", PageLocation("a.md", row={"f doubles": "double"}.get))
     assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
     assert 'href="#row-double" data-state="double">not checked</a>' in shown
     assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown

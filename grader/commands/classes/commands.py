@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, importing, intake, marks, push, requests, students
+from grader.commands.classes import grade, importing, intake, marks, push, requests, students
 from grader.commands.classes.similar import similar
 
 app = typer.Typer(
@@ -14,8 +14,8 @@ app = typer.Typer(
 )
 for _command in (
     intake.intake,
-    grading.grade,
-    grading.regrade,
+    grade.grade,
+    grade.regrade,
     students.show,
     marks.override,
     requests.regrade_requests,

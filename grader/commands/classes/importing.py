@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile, Rosters, Stages
 from grader.commands.classes.messages import SHOWN, some, tell_mixed
-from grader.commands.classes.options import Folder, PolicyFile, Rosters, Stages
 from grader.commands.options import Json, RequireIsolation
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.document import dumps
+from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.classroom.collecting import Collected
@@ -44,7 +47,6 @@ def take_in_verdicts(
     from grader.gradebook.class_run import RunOptions, locked, policy_of, roster_of
     from grader.gradebook.store import Gradebook
     from grader.isolation.tiers import TIERS
-    from grader.progress.workspace import open_workspace
 
     course = open_workspace(Path.cwd()).course
     options = RunOptions(out, policy, tuple(roster or ()))
@@ -81,9 +83,6 @@ def take_in_verdicts(
 
 
 def _tell(done: Collected, found: int, dry_run: bool, as_json: bool) -> None:
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import say, write
-
     if as_json:
         write(dumps({"schema": 1, "found": found, **asdict(done)}))
     else:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from grader.atomic import write_new
+from grader.commands.classes.class_options import Accept, Folder, PolicyFile, Rosters, Stages, Submissions, named_stages
 from grader.commands.classes.messages import some, tell_ignored
-from grader.commands.classes.options import Accept, Folder, PolicyFile, Rosters, Stages, Submissions, named_stages
 from grader.commands.options import Json
+from grader.report.document import dumps
+from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.course.stage import Course, Stage
     from grader.gradebook.class_run import RunOptions
-    from grader.gradebook.intake import Alarm, Intake, Row
+    from grader.gradebook.intake import Alarm, Intake, IntakeEntry
     from grader.gradebook.records import Member
     from grader.gradebook.submissions import Reason
 
@@ -62,8 +66,6 @@ def show_intake(
     from grader.gradebook.grade_class import take_in
     from grader.gradebook.intake import document
     from grader.gradebook.roster import FILE
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import write
 
     _, members, found = take_in(course, stages, submissions, options, accept)
     if as_json:
@@ -80,11 +82,8 @@ def show_intake(
     raise typer.Exit(SYSTEMATIC if found.alarms else IN_ORDER)
 
 
-def tell_table(rows: Sequence[Row], students: int) -> None:
+def tell_table(rows: Sequence[IntakeEntry], students: int) -> None:
     """Print a line for each attempt: whose, the file, its time and clock, and the reasons for doubt."""
-    from grader.report.terminal.screen import look, write
-    from grader.report.terminal.words import count
-
     view = look()
     lines = [tuple(map(view.clean, _cells(row))) for row in rows]
     widths = _widths([_HEADS, *lines], view.width)
@@ -97,8 +96,6 @@ def tell_table(rows: Sequence[Row], students: int) -> None:
 
 def tell_doubts(found: Intake) -> None:
     """Say each reason for doubt with its students, an example and what to do; then what else was noticed."""
-    from grader.report.terminal.screen import look, say
-
     clean = look(error=True).clean
     for reason, cases in _by_reason(found):
         students = list(dict.fromkeys(row.student for row, _ in cases))
@@ -118,8 +115,6 @@ def tell_doubts(found: Intake) -> None:
 
 def tell_alarms(alarms: Sequence[Alarm]) -> None:
     """Say what is systematic, with an example and the remedy."""
-    from grader.report.terminal.screen import look, say
-
     clean = look(error=True).clean
     for alarm in alarms:
         say(clean(f"One reason concerns more than a tenth of the class: {alarm.summary}."), style="bold")
@@ -129,10 +124,7 @@ def tell_alarms(alarms: Sequence[Alarm]) -> None:
 
 def _keep(members: Sequence[Member], path: Path) -> None:
     """Write a roster as class.csv, so that later commands know it."""
-    from grader.atomic import write_new
     from grader.gradebook.roster import as_csv
-    from grader.report.terminal.screen import say
-    from grader.report.terminal.words import count
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, as_csv(members))
@@ -141,7 +133,7 @@ def _keep(members: Sequence[Member], path: Path) -> None:
         say("The times in the roster are of one assignment and are not kept: give it to `grade` with --roster as well.")
 
 
-def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:
+def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[IntakeEntry, int]]]]:
     from grader.gradebook.submissions import REASONS
 
     for reason in REASONS:
@@ -150,9 +142,7 @@ def _by_reason(found: Intake) -> Iterator[tuple[Reason, list[tuple[Row, int]]]]:
             yield reason, cases
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    from pathlib import PurePath
-
+def _cells(row: IntakeEntry) -> tuple[str, ...]:
     when = row.submitted.strftime(_TIME) if row.submitted else ""
     reasons = dict.fromkeys(doubt.reason for doubt in row.doubts if doubt.reason not in _QUIET)
     name = PurePath(row.file).name if row.file else ""
@@ -160,7 +150,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return student, name, when, _clock(row), ", ".join(reasons)
 
 
-def _clock(row: Row) -> str:
+def _clock(row: IntakeEntry) -> str:
     """Return whose word a time is, in at most ten columns."""
     return {"submission_metadata.yml": "gradescope", "timestamp.txt": "nbgrader"}.get(row.dated, row.dated)
 

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.classes.messages import some
-from grader.commands.classes.options import Folder, OneStage, PolicyFile, Stages, Student
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
 from grader.report.formats import CLASSES
+from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from grader.gradebook.marks import Entry
@@ -66,7 +69,6 @@ def override(
     from grader.gradebook.marks import update_marks
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
-    from grader.progress.workspace import open_workspace
 
     if clear == (points is not None):
         raise UsageError("expected either --points N or --clear", "--clear lets the automatic points count again.")
@@ -96,11 +98,11 @@ def override(
     whose = f"{student} {target.id}" + (f" {row}" if row else "")
     total = f"; {mark.points:g} of {mark.out_of:g} in all" if row and mark is not None else ""
     if points is None:
-        _say(f"{whose}: the automatic points count again{total}.")
+        say(f"{whose}: the automatic points count again{total}.")
         return
     most = mark.out_of if mark is not None and not row else None
     more = f", more than the stage's {most:g}" if most is not None and points > most else ""
-    _say(f"{whose}: {points:g} points{more}{total}.")
+    say(f"{whose}: {points:g} points{more}{total}.")
 
 
 def export(
@@ -142,8 +144,6 @@ def write_table(
     from grader.commands.publishing import expect_writable, put
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
-    from grader.report.terminal.screen import write
-    from grader.report.terminal.words import count
 
     if form not in CLASSES:
         raise UsageError(f"{form!r} is not a format{did_you_mean(form, CLASSES)}", f"Choose {listed(CLASSES)}.")
@@ -163,9 +163,9 @@ def write_table(
         put(file, content)
         unknown = sum(entry.points is None for entry in entries)
         more = f"; {unknown} are not known yet." if unknown else "."
-        _say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
+        say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
     for note in chosen.notes(entries):
-        _say(note)
+        say(note)
 
 
 def history(
@@ -175,7 +175,6 @@ def history(
 ) -> None:
     """Show every change of every mark, and each grader fault."""
     from grader.gradebook.store import Gradebook
-    from grader.report.terminal.screen import look, write
 
     wanted = None if stage is None else stage_id(stage)
     with Gradebook.open(out) as book:
@@ -214,8 +213,6 @@ def _told(change: Change) -> str:
 
 def stage_id(name: str) -> str:
     """Return the id of a stage that somebody means."""
-    from grader.progress.workspace import open_workspace
-
     return open_workspace(Path.cwd()).course.find(name).id
 
 
@@ -258,12 +255,6 @@ def user() -> str:
         return "unknown"
 
 
-def _say(message: str) -> None:
-    from grader.report.terminal.screen import say
-
-    say(message)
-
-
 def report(
     out: Annotated[
         Path,
@@ -286,14 +277,11 @@ def report(
     A folder gets a page for the class and one for each student, which names nobody else and tells of hidden tests what
     `feedback` in class.toml allows. Pages need no network and run no scripts. An earlier report is replaced.
     """
-    from datetime import datetime
 
     from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.figures import sheets
-    from grader.gradebook.pages import Pages, expect_free, is_folder, numbered, write_feedback, write_report
+    from grader.gradebook.pages import ClassPages, expect_free, is_folder, numbered, write_feedback, write_report
     from grader.gradebook.store import Gradebook
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
 
     course = open_workspace(Path.cwd()).course
     wanted = frozenset(course.find(name).id for name in stage) if stage else None
@@ -302,13 +290,12 @@ def report(
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
         known = numbered(book.students()) if anonymous else None
-        pages = Pages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
+        pages = ClassPages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
         if out.suffix.lower() == ".zip":
             kept, lost = write_feedback(pages, sheets(book, wanted), out)
             say(f"Wrote {kept} feedback files for Moodle to {out}.")
             if lost:
                 say(f"Without a participant's number, and so left out: {some(lost)}.")
             return
-        count = write_report(pages, sheets(book, wanted), out)
-    students = f"{count} student{'' if count == 1 else 's'}"
-    say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")
+        many = write_report(pages, sheets(book, wanted), out)
+    say(f"Wrote the report of {count(many, 'student')} to {out / 'index.html' if is_folder(out) else out}.")

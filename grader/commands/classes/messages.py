@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from grader import shell
+from grader.report.terminal.screen import look, say
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,8 +29,6 @@ def some(names: Sequence[str]) -> str:
 
 def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:
     """Say for whom the grader failed, what that means, and the commonest reasons; faults are students and reasons."""
-    from grader.report.terminal.screen import look, say
-
     say(f"The grader failed for {some(list(dict.fromkeys(name for name, _ in faults)))}: {effect}", hint)
     reasons = Counter(why for _, why in faults)
     for why, _ in reasons.most_common(REASONS):
@@ -39,8 +40,6 @@ def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None
 
 def tell_waiting(tally: Tally, hints: Sequence[str]) -> None:
     """Say who waits for which earlier stages, and what lets them be graded."""
-    from grader.report.terminal.screen import look, say
-
     stages = sorted({each.stage for found in tally.waiting.values() for each in found})
     hint = look().clean(" ".join(["They have no mark, and no zero.", *hints]))
     say(f"{tally.stage} waits for {' and '.join(stages)} of {some(list(tally.waiting))}.", hint)
@@ -81,7 +80,6 @@ def _lent(stage: str, lacking: Mapping[str, Lacking], policy: Policy) -> Iterato
 
 def tell_ignored(names: Sequence[str]) -> None:
     """Say which entries of a folder belong to no student."""
-    from grader.report.terminal.screen import say
     from grader.submission.files import shown
 
     if names:
@@ -91,9 +89,7 @@ def tell_ignored(names: Sequence[str]) -> None:
 
 def tell_mixed(out: Path) -> None:
     """Say which stages have marks of several versions of the course, of Python or of NumPy, and what evens them out."""
-    from grader import shell
     from grader.gradebook.store import Gradebook
-    from grader.report.terminal.screen import say
 
     with Gradebook.open(out) as book:
         mixed = book.mixed()

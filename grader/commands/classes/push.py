@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder
 from grader.commands.classes.messages import some
-from grader.commands.classes.options import Folder
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
+from grader.report.document import dumps
+from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.words import count
 
 PLATFORMS = ("canvas",)
 Number = typer.Option(metavar="NUMBER", help="As the address of the page in Canvas has it.")
@@ -38,9 +41,6 @@ def push(
     from grader.commands.classes.marks import stage_id
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import look, say, write
-    from grader.report.terminal.words import count
 
     token = _token(platform, course, assignment)
     wanted = stage_id(stage)

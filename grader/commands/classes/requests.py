@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile
 from grader.commands.classes.marks import override, user
-from grader.commands.classes.options import Folder, PolicyFile
 from grader.commands.classes.students import around
 from grader.commands.options import Json
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.document import dumps
+from grader.report.terminal.screen import look, say, write
 
 if TYPE_CHECKING:
     from grader.gradebook.dossier import StageDossier
@@ -45,8 +48,6 @@ def regrade_requests(
     from grader.gradebook.class_run import RunOptions, policy_of, roster_of
     from grader.gradebook.regrade_requests import read_requests
     from grader.gradebook.store import Gradebook
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
 
     if (close is None) != (not reason.strip()) or (points is not None and close is None):
         raise UsageError("--close N and --reason TEXT need each other", "--points goes with them.")
@@ -80,7 +81,6 @@ def _of(book: Any, rules: Any, request: RegradeRequest) -> StageDossier | None:
 
 def _close(out: Path, number: int, reason: str, points: float | None, policy: Path | None) -> None:
     from grader.gradebook.store import Gradebook
-    from grader.report.terminal.screen import say
 
     with Gradebook.open(out) as book:
         request = next((each for each in book.requests() if each.number == number), None)
@@ -96,9 +96,6 @@ def _close(out: Path, number: int, reason: str, points: float | None, policy: Pa
 
 
 def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool) -> None:
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import look, say, write
-
     if as_json:
         write(dumps({"schema": 1, "requests": [_document(*each) for each in found]}))
         return

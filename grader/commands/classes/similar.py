@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Submissions
 from grader.commands.classes.messages import some, tell_ignored
-from grader.commands.classes.options import Submissions
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.similarity.compare import Comparison, HandedIn, Pair, Text
+    from grader.similarity.compare import Comparison, SimilarPair, SubmittedModule, Text
 
 NOTED = 10
 MANY = 100  # take a while
@@ -57,12 +60,9 @@ def similar(
     copies count as one; of the rest the rarer counts more. A share is a reason to look, and no finding.
     """
     _expect_package()
-    from datetime import UTC
 
     from grader.commands.publishing import expect_writable
     from grader.gradebook.submissions import listing
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
     from grader.similarity.compare import archived, handed_in
 
     course = open_workspace(Path.cwd()).course
@@ -95,18 +95,16 @@ def _expect_package() -> None:
         )
 
 
-def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: Stage, least: int) -> None:
+def _write(out: Path, comparison: Comparison, lacking: list[SubmittedModule], stage: Stage, least: int) -> None:
     from grader.commands.publishing import put
-    from grader.report.terminal.screen import say
     from grader.similarity.page import page
 
     put(out, page(comparison, lacking, f"{stage.id} · {stage.title}", least / 100))
     say(f"{out} shows the submissions side by side.")
 
 
-def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:
+def _note(texts: Sequence[Text], lacking: list[SubmittedModule], out: Path | None) -> None:
     """Say what was not compared, or not as usual."""
-    from grader.report.terminal.screen import say
     from grader.similarity.page import shown
 
     notes = [(each.student, f"was not compared: {each.why}") for each in lacking]
@@ -118,7 +116,7 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
 
 
 def _compared(
-    stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int, old: list[HandedIn]
+    stage: Stage, found: list[SubmittedModule], folder: Path, least: int, most: int, old: list[SubmittedModule]
 ) -> Comparison:
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, examples, given, text
@@ -138,7 +136,6 @@ def _compared(
 def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
     """Return the course's own solutions, each under its file's name; none where they are sealed and there is no key."""
     from grader.course.answers import ALTERNATIVES, alternative_sources, reference_source
-    from grader.report.terminal.screen import say
     from grader.similarity.compare import text
 
     try:
@@ -151,9 +148,8 @@ def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
     return [text(name, source.encode(), stub) for name, source in sources.items()]
 
 
-def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: int, as_json: bool) -> None:
+def _list(comparison: Comparison, lacking: list[SubmittedModule], stage: str, least: int, as_json: bool) -> None:
     """Print the document, or a line for each copy of an own solution and for each pair."""
-    from grader.report.terminal.screen import write
     from grader.similarity.page import shown
 
     if as_json:
@@ -168,7 +164,7 @@ def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: in
         write(f"{_shares(pair)}  {shown(pair.left.name)}  {shown(pair.right.name)}")
 
 
-def _shares(pair: Pair) -> str:
+def _shares(pair: SimilarPair) -> str:
     return f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
 
 
@@ -179,7 +175,6 @@ def _submissions(comparison: Comparison) -> str:
 
 def _tell(comparison: Comparison, least: int) -> None:
     """Say how many there are, and what counts nothing."""
-    from grader.report.terminal.screen import say
     from grader.similarity.page import shown
 
     if copies := len(comparison.copies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,10 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.class_options import Folder, PolicyFile, Student
 from grader.commands.classes.marks import expect_student, told_of
-from grader.commands.classes.options import Folder, PolicyFile, Student
 from grader.commands.options import Json, stage_names
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
+from grader.report.document import dumps
+from grader.report.terminal.layout import MARKS
+from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from grader.gradebook.dossier import StageDossier
@@ -42,9 +48,6 @@ def show(
     from grader.gradebook.dossier import as_document, dossier
     from grader.gradebook.figures import sheets
     from grader.gradebook.store import Gradebook
-    from grader.progress.workspace import open_workspace
-    from grader.report.document import dumps
-    from grader.report.terminal.screen import say, write
 
     course = open_workspace(Path.cwd()).course
     wanted = None if stage is None else course.find(stage).id
@@ -59,10 +62,10 @@ def show(
         raise UsageError(f"nothing is known of {student}" + (f" for {wanted}" if wanted else ""), "Mind the stage.")
     if html is not None and sheet is not None:
         from grader.commands.publishing import expect_writable, put
-        from grader.gradebook.pages import Pages
+        from grader.gradebook.pages import ClassPages
 
         expect_writable(html)
-        put(html, Pages(course, rules.feedback, datetime.now(rules.zone)).student(sheet))
+        put(html, ClassPages(course, rules.feedback, datetime.now(rules.zone)).student(sheet))
         say(f"{html} shows {student}.")
     if as_json:
         write(dumps(as_document(found, student)))
@@ -72,9 +75,6 @@ def show(
 
 
 def _tell(each: StageDossier) -> None:
-    from grader.report.terminal.layout import MARKS
-    from grader.report.terminal.screen import look, write
-
     clean, entry = look().clean, each.entry
     points = "no points yet" if entry.points is None else f"{entry.points:g} points"
     most = f" of {entry.mark.out_of:g}" if entry.mark and entry.points is not None else ""
@@ -133,7 +133,6 @@ def rename(
     """Call a student by another name."""
     from grader.gradebook.class_run import locked
     from grader.gradebook.store import Gradebook
-    from grader.report.terminal.screen import say
     from grader.submission.files import printable
 
     if not name.strip() or name != name.strip() or printable(name) != name or len(name) > NAME:
@@ -161,8 +160,6 @@ def merge(
     from grader.gradebook.class_run import RunOptions, locked, policy_of
     from grader.gradebook.marks import update_marks
     from grader.gradebook.store import Gradebook
-    from grader.progress.workspace import open_workspace
-    from grader.report.terminal.screen import say
 
     if student == into:
         raise UsageError(f"{student} and {into} are one name", "Name two.")
@@ -196,8 +193,6 @@ def forget(
     """
     from grader.gradebook.class_run import locked
     from grader.gradebook.store import FILE, Gradebook
-    from grader.report.terminal.screen import say
-    from grader.report.terminal.words import count
 
     with Gradebook.open(out) as book, locked(out):
         expect_student(book, student, out)
@@ -214,8 +209,6 @@ def forget(
 
 
 def _agreed(question: str) -> bool:
-    import sys
-
     if not sys.stdin.isatty():
         return False
     return typer.confirm(question, err=True)

@@ -123,7 +123,7 @@ def _folded(piece: Piece, width: int, look: Look) -> Iterator[str]:
     """Yield a function's lines, a long one in pieces, broken within a word only where the word is as long."""
     from rich.cells import cell_len, chop_cells
 
-    from grader.report.terminal.pages import broken
+    from grader.report.terminal.pager import broken
 
     for line in look.clean(piece.text).split("\n"):
         for part in broken(line, width):

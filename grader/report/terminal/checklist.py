@@ -274,7 +274,8 @@ def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str,
     counted += [count(len(left), "more criterion")] if left else []
     said = [f"{' and '.join(counted)} {'do' if untold + len(left) > 1 else 'does'} not pass"] if counted else []
     said += [f"{count(len(frail), 'more criterion')} {'are' if len(frail) > 1 else 'is'} not robust"] if frail else []
-    one = next((f", or --row {result.id}" for result in (*left, *frail)), "")
+    again = style.look.command(style.again)
+    one = next((f", or {again} {result.id}" for result in (*left, *frail) if again), "")
     return paragraph(f"{', '.join(said)}: -v{one}", style.look, "dim", indent=0) if said else []
 
 
@@ -302,7 +303,7 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
     if not lines:
         return []
     if left:
-        only = "" if " --only " in style.again else f" --row {result.id}"
+        only = "" if " --only " in style.again else f" {result.id}"
         more = f": {style.look.command(style.again)}{only} -v" if style.again else ""
         lines += side_by_side([f"and {count(left, 'more test')}{more}"], style.look)
     if commands and _leads_on(result, verdict, style):

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from grader.doctor.health import Finding
     from grader.outcome import Status
     from grader.progress.hints import Hint
-    from grader.progress.last_check import RowCheck
+    from grader.progress.last_check import CriterionCheck
+    from grader.progress.readme_steps import ReadmeStep, StepTime
     from grader.progress.standings import Standing
     from grader.progress.state import Progress
-    from grader.progress.steps import Step, StepTime
 
     Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 
@@ -114,7 +114,7 @@ def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
 
 
 def status_lines(
-    course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look
+    course: Course, standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, look: Look
 ) -> list[Text]:
     """Return the table of stages; times says how long their steps take, step is the one to work on."""
     lines = _title(course, standings, look)
@@ -129,7 +129,7 @@ def status_lines(
     return lines + _ahead(course, standings, times, step, look)
 
 
-def _criteria(stage: Stage, rows: Sequence[RowCheck], look: Look) -> list[Text]:
+def _criteria(stage: Stage, rows: Sequence[CriterionCheck], look: Look) -> list[Text]:
     """Return the rows of a stage below its line: those that do not pass each on one, the others counted."""
     from rich.text import Text
 
@@ -161,7 +161,9 @@ def _reached(standing: Standing) -> str:
     return "" if found.robust == found.criteria else f" · {found.robust} of {count(found.criteria, 'criterion')} robust"
 
 
-def _ahead(course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look) -> list[Text]:
+def _ahead(
+    course: Course, standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, look: Look
+) -> list[Text]:
     """Return the step to work on, what is left by the course's estimates, and the next milestone."""
     left = [each.stage for each in standings if each.state in TO_DO]
     here = next((each.stage for each in standings if each.is_current), None)
@@ -195,7 +197,7 @@ def _spent(minutes: int) -> str:
 
 
 def status_document(
-    standings: tuple[Standing, ...], times: Times, step: Step | None, progress: Progress, course: str
+    standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, progress: Progress, course: str
 ) -> dict[str, Any]:
     """Return the table of stages as values that JSON has; minutes are estimates, null where the course has none."""
     here = next((each.stage.id for each in standings if each.is_current), None)
@@ -274,12 +276,12 @@ def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     return told + (side_by_side([last.replace("`", "")], look) if hint.can_be_seen else paragraph(last, look, "dim"))
 
 
-def about_row(row: RowCheck | None) -> str:
+def about_row(row: CriterionCheck | None) -> str:
     """Return in a sentence what a check found wrong in a row; nothing where none was made, or nothing was begun."""
     if row is None or row.status in ("not_started", "grader_fault"):
         return ""
     if row.status == "blocked":
-        return f"This row waits for {all_of(row.waits_for)}." if row.waits_for else ""
+        return f"This criterion waits for {all_of(row.waits_for)}." if row.waits_for else ""
     if row.status == "passed" and row.robust:
         return ""
     if row.mistake:

@@ -117,7 +117,7 @@ def show_markdown(text: str) -> None:
     if not sys.stdout.isatty():
         write(text)
         return
-    from grader.report.terminal.pages import Page, paged, pager
+    from grader.report.terminal.pager import Page, paged, pager
 
     target = console()
     with target.capture() as captured:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grader.criterion import KindCount
     from grader.outcome import Kind
-    from grader.progress.last_check import RowCheck
+    from grader.progress.last_check import CriterionCheck
     from grader.progress.state import State
     from grader.submission.snapshot import Use
     from grader.verdict import CriterionResult, Verdict
 
-    Found = CriterionResult | RowCheck  # a row as a check finds it, and as it is kept
+    Found = CriterionResult | CriterionCheck  # a row as a check finds it, and as it is kept
 
 SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"

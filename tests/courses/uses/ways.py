@@ -34,8 +34,8 @@ from grader.judging.grading import Options
 from grader.progress.store import Store
 from grader.submission import take
 from grader.submission.earlier import used_modules
-from grader.watching.board import Failed, Judged
-from grader.watching.kept import Kept
+from grader.watching.board import CheckFailed, FinalVerdict
+from grader.watching.grading_process import GradingProcess
 from tests.courses.uses.building import SPY
 from tests.support.cluster import cluster
 from tests.support.patience import SLACK
@@ -102,11 +102,11 @@ class Ways:
 
     def watch(self) -> Rows:
         found: queue.Queue[Any] = queue.Queue()
-        with closing(Kept(self.root, found.put)) as kept:
+        with closing(GradingProcess(self.root, found.put)) as kept:
             kept.check(self.stage_id, None)
-            while not isinstance(event := found.get(timeout=10 * SLACK), (Judged, Failed)):
+            while not isinstance(event := found.get(timeout=10 * SLACK), (FinalVerdict, CheckFailed)):
                 pass
-        assert isinstance(event, Judged) and not event.verdict.faults, event
+        assert isinstance(event, FinalVerdict) and not event.verdict.faults, event
         return {row.id: row.status for row in event.verdict.criteria}
 
     def serve(self) -> int:

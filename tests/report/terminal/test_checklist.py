@@ -237,7 +237,7 @@ def test_a_command_is_never_broken(width: int) -> None:
 
 
 def test_a_command_that_fills_the_line_is_not_broken() -> None:
-    part = "3 more rows do not pass, to see one: grader check s01 --row cosine-similarity"
+    part = "3 more criteria do not pass, to see one: grader check s01 cosine-similarity"
     for width in (len(part), len(part) + 3):
         first, *_ = side_by_side([part, "all: grader check s01 -v"], Look(width), indent=0)
         assert first.plain == part
@@ -281,7 +281,7 @@ def test_the_first_row_that_fails_is_told_whole_and_the_others_on_a_line_each() 
     lines = shown(SCORES, FAILED, LATER, FORWARD).splitlines()
     assert "    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)" in lines
     assert "    merge()" not in lines and any(line.startswith("✗ 0/3  merge_heads") for line in lines)
-    assert "1 more test and 1 more criterion do not pass: -v, or --row merge-heads" in lines
+    assert "1 more test and 1 more criterion do not pass: -v, or grader check s15 merge-heads" in lines
     assert "more criterion" not in shown(SCORES, FAILED, FORWARD)
 
 
@@ -298,7 +298,7 @@ def test_one_row_alone_is_told_where_it_is_asked_for() -> None:
 def test_all_rows_are_told_whole_on_request_and_what_repeats_once() -> None:
     text = shown(FAILED, LATER, verbose=True)
     assert "    merge()\n" in text and text.count("same inputs again") == text.count("more help: ") == 1
-    assert "--row" not in text
+    assert "do not pass: -v" not in text
 
 
 def other(number: int, **changes: object) -> Failure:

@@ -8,10 +8,10 @@ from typing import Any
 
 from grader.course.manifest import load_course
 from grader.progress.hints import Hint
-from grader.progress.last_check import RowCheck
+from grader.progress.last_check import CriterionCheck
+from grader.progress.readme_steps import ReadmeStep, StepTime
 from grader.progress.standings import Standing
 from grader.progress.state import Progress
-from grader.progress.steps import Step, StepTime
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import hint_lines, home_lines, status_document, status_lines
 from tests.support.places import ROOT
@@ -21,7 +21,7 @@ LOOK = Look(80)
 
 
 TIMES = {stage.id: (StepTime(1, "add", 90), StepTime(2, "halve", 30)) for stage in COURSE.stages}  # two hours each
-STEP = Step(2, "halve", "", "", (), minutes=30)
+STEP = ReadmeStep(2, "halve", "", "", (), minutes=30)
 
 
 def standings(*states: str, **more: Any) -> tuple[Standing, ...]:
@@ -36,7 +36,7 @@ def standings(*states: str, **more: Any) -> tuple[Standing, ...]:
 
 
 def status(
-    *states: str, times: Mapping[str, tuple[StepTime, ...]] = TIMES, step: Step | None = None, **more: Any
+    *states: str, times: Mapping[str, tuple[StepTime, ...]] = TIMES, step: ReadmeStep | None = None, **more: Any
 ) -> list[str]:
     return [line.plain for line in status_lines(COURSE, standings(*states, **more), times, step, LOOK)]
 
@@ -115,8 +115,8 @@ def test_the_criteria_of_the_stage_that_is_worked_on_stand_below_it_as_check_sho
     stage = COURSE.find("s01")
     first, second, third, *rest = (row.id for row in stage.criteria)
     found = (
-        RowCheck(first, "passed", 5, 5), RowCheck(second, "passed", 3, 4, lacking={"refusals": (0, 1)}),
-        RowCheck(third, "failed", 2, 4), *(RowCheck(each, "not_started") for each in rest),
+        CriterionCheck(first, "passed", 5, 5), CriterionCheck(second, "passed", 3, 4, lacking={"refusals": (0, 1)}),
+        CriterionCheck(third, "failed", 2, 4), *(CriterionCheck(each, "not_started") for each in rest),
     )  # fmt: skip
     first_, *others = standings("open", "locked")
     here = (replace(first_, rows=found), *others)

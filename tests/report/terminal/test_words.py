@@ -100,7 +100,7 @@ class TestRobustness:
 
     def test_the_others_are_counted_below(self) -> None:
         two = replace(BARE, criteria=(TEXTBOOK, replace(TEXTBOOK, id="other")))
-        said = "1 more criterion is not robust: -v, or --row other"
+        said = "1 more criterion is not robust: -v, or grader check s15 other"
         assert any(line.startswith(said) for line in shown(120, verdict=two))
 
     @pytest.mark.parametrize("width", [24, 40, 60, 80, 120])

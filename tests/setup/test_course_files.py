@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
-from grader.setup.files import backup_folder, read, remove, write
+from grader.setup.course_files import backup_folder, read, remove, write
 
 WHEN = datetime(2026, 11, 22, 14, 0, tzinfo=UTC)
 

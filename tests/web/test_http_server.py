@@ -17,33 +17,33 @@ import pytest
 from grader.errors import UsageError
 from grader.progress.actions import Workspace
 from grader.progress.workspace import open_workspace
-from grader.watching.session import Session
-from grader.web import server
-from grader.web import server as module
-from grader.web.server import Server, serve
+from grader.watching.session import WatchSession
+from grader.web import http_server as module
+from grader.web import http_server as server
+from grader.web.http_server import PageServer, serve
 from tests.support.command import Place
 from tests.support.patience import SLACK
 from tests.watching.fakes import Checks, Saves
 from tests.web.asking import answering, ask, raw, until
 
 
-def test_it_listens_on_the_loopback_address_alone(server: Server) -> None:
+def test_it_listens_on_the_loopback_address_alone(server: PageServer) -> None:
     assert server.server_address[0] == "127.0.0.1" and server.guard.port > 0
 
 
-def test_a_page_is_answered_with_its_headers(server: Server) -> None:
+def test_a_page_is_answered_with_its_headers(server: PageServer) -> None:
     answer = ask(server, "GET", f"{server.guard.base}road")
     assert answer.status == 200 and b"The road" in answer.read()
     assert answer.headers["Server"] == "grader" and "script-src 'self'" in answer.headers["Content-Security-Policy"]
     assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
 
-def test_the_headers_alone_can_be_asked_for(server: Server) -> None:
+def test_the_headers_alone_can_be_asked_for(server: PageServer) -> None:
     answer = ask(server, "HEAD", f"{server.guard.base}road")
     assert answer.status == 200 and int(answer.headers["Content-Length"]) > 100 and answer.read() == b""
 
 
-def test_what_the_guard_refuses_is_refused(server: Server) -> None:
+def test_what_the_guard_refuses_is_refused(server: PageServer) -> None:
     assert ask(server, "GET", "/").status == 404
     assert ask(server, "GET", server.guard.base, Host="evil.example").status == 421
     assert ask(server, "POST", f"{server.guard.base}do/check", b"{}").status == 403
@@ -52,7 +52,7 @@ def test_what_the_guard_refuses_is_refused(server: Server) -> None:
     assert answer.status == 400 and b"2e" not in answer.read()
 
 
-def test_one_of_its_pages_may_act(server: Server) -> None:
+def test_one_of_its_pages_may_act(server: PageServer) -> None:
     origin = server.guard.address.removesuffix(server.guard.base)
     headers = {"Origin": origin, "Content_Type": "application/json"}
     answer = ask(server, "POST", f"{server.guard.base}do/check", b'{"stage": "s01"}', **headers)
@@ -72,14 +72,14 @@ def test_one_of_its_pages_may_act(server: Server) -> None:
     ],
 )
 def test_what_is_no_request_of_a_browser_is_refused_and_not_repeated(
-    server: Server, text: bytes, status: bytes
+    server: PageServer, text: bytes, status: bytes
 ) -> None:
     answer = raw(server, text)
     assert status in answer.split(b"\r\n")[0] and b"script" not in answer.split(b"\r\n\r\n", 1)[1]
     assert b"nosniff" in answer
 
 
-def test_a_body_that_does_not_arrive_is_the_requests_fault(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_does_not_arrive_is_the_requests_fault(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
     base, port = server.guard.base, server.guard.port
     head = f"POST {base}do/check HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
     text = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode()
@@ -91,7 +91,7 @@ def test_a_body_that_does_not_arrive_is_the_requests_fault(server: Server, monke
 
 
 def test_a_failure_of_ours_is_answered_without_its_trace_and_told_in_the_terminal(
-    server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: PageServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object) -> None:
         raise ValueError("secret words")
@@ -104,7 +104,7 @@ def test_a_failure_of_ours_is_answered_without_its_trace_and_told_in_the_termina
 
 
 def test_a_server_that_is_not_ready_says_so() -> None:
-    with Server(0) as server:
+    with PageServer(0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         assert ask(server, "GET", f"{server.guard.base}road").status == 503
@@ -113,27 +113,27 @@ def test_a_server_that_is_not_ready_says_so() -> None:
 
 
 def test_a_port_in_use_is_told() -> None:
-    with Server(0) as server, pytest.raises(UsageError, match="is in use") as caught:
-        Server(server.guard.port)
+    with PageServer(0) as server, pytest.raises(UsageError, match="is in use") as caught:
+        PageServer(server.guard.port)
     assert "Leave --port out" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_what_is_no_port_is_told(port: int) -> None:
     with pytest.raises(UsageError, match=f"{port} is not a port"):
-        Server(port)
+        PageServer(port)
 
 
 def test_a_port_of_the_systems_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Server, "server_bind", denied)
+    monkeypatch.setattr(PageServer, "server_bind", denied)
     with pytest.raises(UsageError, match=r"port 80 of 127\.0\.0\.1 is not yours to use"):
-        Server(80)
+        PageServer(80)
 
 
-def test_frames_are_streamed(server: Server) -> None:
+def test_frames_are_streamed(server: PageServer) -> None:
     answer = ask(server, "GET", f"{server.guard.base}events")
     assert answer.headers["Content-Type"] == "text/event-stream"
     lines = [answer.readline() for _ in range(3)]
@@ -141,7 +141,7 @@ def test_frames_are_streamed(server: Server) -> None:
     answer.close()
 
 
-def test_a_browser_that_goes_away_is_forgotten(server: Server) -> None:
+def test_a_browser_that_goes_away_is_forgotten(server: PageServer) -> None:
     connection = socket.create_connection(("127.0.0.1", server.guard.port), SLACK)
     request = f"GET {server.guard.base}events HTTP/1.1\r\nHost: 127.0.0.1:{server.guard.port}\r\n\r\n"
     connection.sendall(request.encode())
@@ -150,7 +150,7 @@ def test_a_browser_that_goes_away_is_forgotten(server: Server) -> None:
     until(lambda: len(server.hub) == 0)
 
 
-def test_an_idle_stream_is_kept_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_stream_is_kept_up(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(module, "BEAT_SECONDS", 0.1)
     answer = ask(server, "GET", f"{server.guard.base}events")
@@ -190,7 +190,7 @@ def test_a_connection_that_asks_for_nothing_yields_its_place(place: Place, monke
             each.close()
 
 
-def streaming(server: Server) -> socket.socket:
+def streaming(server: PageServer) -> socket.socket:
     """Return a connection that asked for the stream of events, and was answered."""
     connection = socket.create_connection(("127.0.0.1", server.guard.port), SLACK)
     asked = f"GET {server.guard.base}events HTTP/1.1\r\nHost: 127.0.0.1:{server.guard.port}\r\n\r\n"
@@ -199,20 +199,20 @@ def streaming(server: Server) -> socket.socket:
     return connection
 
 
-def is_full(server: Server) -> bool:
+def is_full(server: PageServer) -> bool:
     if server._free.acquire(blocking=False):
         server._free.release()
         return False
     return True
 
 
-def _answers(server: Server) -> bool:
+def _answers(server: PageServer) -> bool:
     with suppress(OSError, http.client.HTTPException):
         return ask(server, "GET", f"{server.guard.base}road").status == 200
     return False
 
 
-def test_a_request_that_never_ends_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_never_ends_is_given_up(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.Handler, "timeout", 0.1)
     with socket.create_connection(("127.0.0.1", server.guard.port), SLACK) as connection:
         connection.sendall(b"GET / HT")
@@ -224,10 +224,10 @@ CHECKS: list[Checks] = []
 
 @pytest.fixture
 def workspace(place: Place, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool, draws: bool) -> Session:
+    def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool, draws: bool) -> WatchSession:
         CHECKS.append(Checks())
         assert (width(), colour, draws) == (server.WIDTH, False, True)
-        return Session(workspace, CHECKS[-1], Saves(), lambda stage: False)
+        return WatchSession(workspace, CHECKS[-1], Saves(), lambda stage: False)
 
     monkeypatch.setattr(server, "made", made)
     return open_workspace(place.root)

@@ -10,7 +10,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Criterion, Stage
 from grader.errors import UsageError
-from grader.progress.steps import StepTime, asked, faults, part, readme, shown, steps_of, times_of, with_minutes
+from grader.progress.readme_steps import StepTime, asked, faults, part, readme, shown, steps_of, times_of, with_minutes
 from tests.support.places import ROOT
 
 STAGES = load_course(ROOT).stages
@@ -146,16 +146,16 @@ class TestAsked:
 
     @pytest.mark.parametrize(("name", "near"), [("4", ""), ("haf", "Did you mean half? "), ("0", "")])
     def test_an_unknown_name_lists_what_there_is(self, name: str, near: str) -> None:
-        with pytest.raises(UsageError, match=f"'{name}' is not a step, row or function of s91") as caught:
+        with pytest.raises(UsageError, match=f"'{name}' is not a step, criterion or function of s91") as caught:
             asked(STAGE, steps_of(STAGE, PAGE), name)
-        listed = "The steps and their rows:\n   1  total\n   2  half, layer\n   3  care"
+        listed = "The steps and their criteria:\n   1  total\n   2  half, layer\n   3  care"
         assert caught.value.hint == near + listed
 
     def test_of_a_page_without_steps_nothing_is_meant(self) -> None:
         assert asked(STAGE, (), "half") == ()
 
     def test_of_a_page_without_steps_an_unknown_row_is_an_error_too(self) -> None:
-        with pytest.raises(UsageError, match="'haf' is not a row"):
+        with pytest.raises(UsageError, match="'haf' is not a criterion"):
             asked(STAGE, (), "haf")
 
 
@@ -194,11 +194,11 @@ class TestFaults:
             ("Step 2", "Step 3", "the steps of the README are numbered 1, 3, 3"),
             ("- [x] half halves\n", "", "row half belongs to no step of the README"),
             ("* [ ] no warning", "* [ ] no warning\n* [ ] half halves", "row half belongs to 2 steps of the README"),
-            ("- [ ] Layer adds", "- [ ] Layer ads", "step 2 of the README has an item that is no row: Layer ads"),
-            ("* [ ] no warning", "", "step 3 of the README has no row"),
+            ("- [ ] Layer adds", "- [ ] Layer ads", "step 2 of the README has an item that is no criterion: Layer ads"),
+            ("* [ ] no warning", "", "step 3 of the README has no criterion"),
             ("grader check\ns91", "pytest", "step 2 of the README does not say how to check it"),
             ("with `Layer.add`", "", "step 2 of the README does not name Layer.add"),
-            ("make `half` quiet", "be quiet", "step 3 of the README names no function of row care"),
+            ("make `half` quiet", "be quiet", "step 3 of the README names no function of criterion care"),
         ],
     )
     def test_each_is_told(self, was: str, now: str, message: str) -> None:

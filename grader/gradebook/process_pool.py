@@ -53,7 +53,7 @@ class WorkerDied(GraderFault):
     """The process that worked on a call ended, or had to be ended, before it answered."""
 
 
-class Pool(Executor):
+class ProcessPool(Executor):
     """Runs calls in processes of its own; `prepare(*given)` is called first in each of them.
 
     jobs is how many calls run at once while all of them compute; with one, calls run one after the other. Another
@@ -81,7 +81,7 @@ class Pool(Executor):
         most = 1 if jobs == 1 else jobs * EXTRA
         self._admission = Admission(jobs, most)
         self._starting = threading.Lock()  # of a process, which is to have all that it needs before anything ends
-        self._processes = [_Process((prepare, given), self._starting) for _ in range(most)]
+        self._processes = [_PoolWorker((prepare, given), self._starting) for _ in range(most)]
         self._idle = self._processes.copy()  # the last is taken first
         self._leaving = threading.Barrier(most)  # a process is killed when the thread that started it ends
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(most)]
@@ -139,7 +139,7 @@ class Pool(Executor):
                     self._idle.pop().end()
             self._leaving.wait()
 
-    def _next(self) -> tuple[_Call, _Process] | None:
+    def _next(self) -> tuple[_Call, _PoolWorker] | None:
         """Wait for a call and for admission, and return a call and its process; None once everything is stopped."""
         while not self._stopped.is_set():
             if self._waiting.acquire(timeout=0.2) and self._admission.enter(self._stopped):
@@ -148,12 +148,12 @@ class Pool(Executor):
                         return self._matched()
         return None
 
-    def _matched(self) -> tuple[_Call, _Process]:
+    def _matched(self) -> tuple[_Call, _PoolWorker]:
         """Take the call and the process that suit each other best; of equals, the last used process and first call."""
         processes = [process for process in reversed(self._idle) if process.has_started] or self._idle[-1:]
         knowing = Counter(kind for process in self._processes for kind in process.known)
 
-        def strangeness(pair: tuple[_Call, _Process]) -> int:
+        def strangeness(pair: tuple[_Call, _PoolWorker]) -> int:
             call, process = pair
             return 0 if call.kind in process.known else 1 + knowing[call.kind]
 
@@ -165,7 +165,7 @@ class Pool(Executor):
         return call, process
 
 
-class _Process:
+class _PoolWorker:
     """One process at a time, started when it is needed."""
 
     def __init__(self, first: tuple[Callable[..., None], tuple[Any, ...]], starting: threading.Lock) -> None:

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,11 @@ from grader.explore.session import explore
 from grader.progress.actions import Workspace, is_stub
 from grader.progress.workspace import equipped
 from grader.report.document import Document, plain_text
-from grader.report.escape import commands
-from grader.report.terminal.layout import MARKS, printable
+from grader.report.templates import environment
+from grader.report.terminal.layout import MARKS
 from grader.submission import take
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
-from grader.web.markdown import environment
-from grader.web.road import Road, Row, Stop, words_of
+from grader.web.road import Road, RoadCriterion, RoadStage, words_of
 
 MOST_BYTES = 3 << 20  # of one picture
 
@@ -120,7 +118,7 @@ def report_document(
     }
 
 
-def _stage(stop: Stop) -> Document:
+def _stage(stop: RoadStage) -> Document:
     work = stop.work
     return {
         "id": stop.stage.id,
@@ -143,7 +141,7 @@ def _stage(stop: Stop) -> Document:
     }
 
 
-def _row(row: Row) -> Document:
+def _row(row: RoadCriterion) -> Document:
     return {
         "id": row.id,
         "text": row.text,
@@ -156,16 +154,14 @@ def _row(row: Row) -> Document:
 
 HOME = Path(__file__).parent
 STATIC = HOME / "static"
-MOST_TEXT = 4000  # of one message
 
 
-class Pages:
+class ReportPages:
     """Fills the templates. Raises UsageError without Jinja2."""
 
     def __init__(self, name: str | None = None) -> None:
-        self._templates = environment(HOME / "templates", _plain)
-        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign}
-        self._templates.filters |= {"standing": words_of, "commands": partial(commands, name=name)}
+        self._templates = environment(HOME / "templates", "web", name)
+        self._templates.filters |= {"date": date, "time": time, "sign": sign, "standing": words_of}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
@@ -200,11 +196,6 @@ def in_script(document: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def cut(text: str, most: int = MOST_TEXT) -> str:
-    """Return text no longer than that, and a sign where it was cut."""
-    return text if len(text) <= most else f"{text[:most]}…"
-
-
 def date(when: datetime) -> str:
     """Return the day of a time, where the reader is."""
     return when.astimezone().strftime("%Y-%m-%d")
@@ -218,11 +209,6 @@ def time(when: datetime) -> str:
 def sign(kind: str) -> str:
     """Return the mark of a kind of row or stage."""
     return MARKS[kind][0]
-
-
-def _plain(value: Any) -> Any:
-    """Return what a template prints as it can be shown; what is markup already is the template's own."""
-    return printable(plain_text(value) or "") if type(value) is str else value
 
 
 def _markup(text: str) -> Any:

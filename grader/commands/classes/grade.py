@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import shell
-from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
-from grader.commands.classes.marks import write_table
-from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
-from grader.commands.classes.options import (
+from grader.commands.classes.class_options import (
     Accept,
     Cluster,
     Folder,
@@ -25,14 +24,19 @@ from grader.commands.classes.options import (
     kept_stages,
     named_stages,
 )
+from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
+from grader.commands.classes.marks import write_table
+from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
 from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation
-from grader.errors import UsageError
+from grader.errors import SystematicFault, UsageError
+from grader.report.terminal.screen import counting, look, say, write
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from grader.gradebook.class_run import OnProgress, Tally
     from grader.gradebook.grade_class import RunOutcome
     from grader.gradebook.intake import Alarm, Intake
-    from grader.gradebook.marks import Difference
+    from grader.gradebook.marks import MarkChange
 
 GRADED, SYSTEMATIC, FAULTS = 0, 3, 4
 
@@ -61,10 +65,8 @@ def grade(
     whatever the marks, and nothing systematic is wrong; 3 one reason concerns more than a tenth of the class; 4 the
     grader failed for some; 130 stopped.
     """
-    from grader.errors import SystematicFault
     from grader.gradebook.class_run import RunOptions
     from grader.gradebook.grade_class import grade as grade_all
-    from grader.report.terminal.words import count
 
     course, stages = named_stages(stage, key_file)
     options = RunOptions(out, policy, tuple(roster or ()), isolation, require_isolation, jobs, cluster)
@@ -77,7 +79,7 @@ def grade(
         tell_doubts(intake)
         if intake.alarms:
             tell_alarms(intake.alarms)
-            _say("Goes on, because of --proceed." if proceed else "With --proceed it is graded as it is.")
+            say("Goes on, because of --proceed." if proceed else "With --proceed it is graded as it is.")
 
     try:
         with _progress() as told:
@@ -86,8 +88,8 @@ def grade(
             )
     except SystematicFault as fault:
         if not alarms:  # it showed while modules were imported
-            _say(f"One reason concerns more than a tenth of the class: {fault.message}.", fault.hint)
-            _say("What was graded is kept. With --proceed the rest is graded as it is.")
+            say(f"One reason concerns more than a tenth of the class: {fault.message}.", fault.hint)
+            say("What was graded is kept. With --proceed the rest is graded as it is.")
         raise typer.Exit(fault.exit_code) from fault
     if as_json:
         write_table(out, "json")
@@ -97,14 +99,14 @@ def grade(
         tell_alarms(later)
     tell_ignored(done.ignored)
     if any(each.lacking for each in done.tallies):
-        _say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
+        say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
     if done.strangers:
         named = some(list(done.strangers))
-        _say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
+        say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
     if done.outdated:
         named = " ".join(f"--stage {each.id}" for each in stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
-        _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
+        say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
     tell_mixed(out)
     if any(each.faults for each in done.tallies):
         raise typer.Exit(FAULTS)
@@ -152,11 +154,8 @@ def regrade(
         raise typer.Exit(FAULTS)
 
 
-def _tell_differences(found: tuple[Difference, ...], applied: bool, failing: Set[tuple[str, str]]) -> None:
+def _tell_differences(found: tuple[MarkChange, ...], applied: bool, failing: Set[tuple[str, str]]) -> None:
     """Say what changes; failing are the marks that stay because the grader failed, of which another line tells."""
-    from grader.report.terminal.screen import look, write
-    from grader.report.terminal.words import count
-
     found = tuple(each for each in found if (each.student, each.stage) not in failing)
     worth = [each for each in found if each.changes_points]
     rest = [each for each in found if not each.changes_points]
@@ -171,61 +170,48 @@ def _tell_differences(found: tuple[Difference, ...], applied: bool, failing: Set
         write(look().clean(f"{each.student} {each.stage}: {points}: {each.why}"))
     others = " of the others" if failing else ""
     if not worth:
-        _say(f"No points{others} change.")
+        say(f"No points{others} change.")
     elif applied:
-        _say(f"Changed the points of {count(len(worth), 'mark')}; the history keeps what they were.")
+        say(f"Changed the points of {count(len(worth), 'mark')}; the history keeps what they were.")
     else:
-        _say(f"The points of {count(len(worth), 'mark')} would change. Nothing is changed yet.")
+        say(f"The points of {count(len(worth), 'mark')} would change. Nothing is changed yet.")
     if rest:
-        _say(f"Of {count(len(rest), 'mark')} with the same points, something else {'changed' if applied else 'would'}.")
+        say(f"Of {count(len(rest), 'mark')} with the same points, something else {'changed' if applied else 'would'}.")
     if found and not applied:
-        _say("The same command with --apply changes them.")
+        say("The same command with --apply changes them.")
 
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
     """Show how far a run is; where it is stopped, say what is kept."""
-    import sys
-    import time
-
-    from grader.report.terminal.screen import counting
-
     started: dict[str, float] = {}
     last: list[Tally] = []
     try:
-        with counting() as count:
+        with counting() as tick:
 
             def told(tally: Tally) -> None:
                 begun = started.setdefault(tally.stage, time.monotonic())
                 last[:] = [tally]
-                count(tally.done, tally.total, tally.words(time.monotonic() - begun, not sys.stderr.isatty()))
+                tick(tally.done, tally.total, tally.words(time.monotonic() - begun, not sys.stderr.isatty()))
 
             yield told
     except KeyboardInterrupt:
         kept = f"{last[0].stage}: {last[0].done} of {last[0].total} have a result. " if last else ""
-        _say(f"{kept}The same command goes on from here.")
+        say(f"{kept}The same command goes on from here.")
         raise
 
 
 def _tell(done: RunOutcome, quietly: bool, ran: list[str], command: str) -> None:
-    from grader.report.terminal.screen import write
-
     for tally in done.tallies:
         line = f"{tally.stage}: {tally.summary}"
         if quietly:
-            _say(line)
+            say(line)
         else:
             write(line)
         if tally.lacking:
-            _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
+            say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.waiting:
             tell_waiting(tally, [*reasons(tally, ran, command, done.policy)])
         if tally.faults:
             again = "The same command tries again; `grader class history` keeps why."
             tell_faults(tally.faults, "no mark comes from that.", again)
-
-
-def _say(message: str, hint: str | None = None) -> None:
-    from grader.report.terminal.screen import say
-
-    say(message, hint)

@@ -18,8 +18,8 @@ from grader.judging.task import packed, unpacked
 from grader.progress.workspace import open_workspace
 from grader.submission import Snapshot
 from grader.verdict import Verdict
-from grader.watching.board import Counted, Decided, Event, Failed, Glimpsed, Judged
-from grader.watching.kept import CAN_INTERRUPT, RECORDS, Kept
+from grader.watching.board import CheckFailed, CountedTest, EarlyCriterion, EarlyVerdict, Event, FinalVerdict
+from grader.watching.grading_process import CAN_INTERRUPT, RECORDS, GradingProcess
 from grader.watching.service import Service, serve
 from tests.support.command import NUMBERS, WRONG, Place
 from tests.support.patience import SLACK
@@ -38,79 +38,82 @@ HANGING = NUMBERS.replace("def quadruple(x):", "def quadruple(x):\n    while Tru
 
 def following(found: queue.Queue[Event]) -> Event:
     """Return the next event that is not the end of one test."""
-    while isinstance(event := found.get(timeout=3 * SLACK), Counted):
+    while isinstance(event := found.get(timeout=3 * SLACK), CountedTest):
         pass
     return event
 
 
 @pytest.fixture
-def echo(place: Place) -> Iterator[tuple[Kept, queue.Queue[Event]]]:
+def echo(place: Place) -> Iterator[tuple[GradingProcess, queue.Queue[Event]]]:
     found: queue.Queue[Event] = queue.Queue()
-    kept = Kept(place.root, found.put, (sys.executable, "-c", ECHO))
+    kept = GradingProcess(place.root, found.put, (sys.executable, "-c", ECHO))
     yield kept, found
     kept.close()
 
 
-def test_a_process_that_dies_is_told_of_and_started_anew(echo: tuple[Kept, queue.Queue[Event]]) -> None:
+def test_a_process_that_dies_is_told_of_and_started_anew(echo: tuple[GradingProcess, queue.Queue[Event]]) -> None:
     kept, found = echo
-    assert (kept.check("s01", None), found.get(timeout=SLACK)) == (1, Failed(1, "s01", None))
+    assert (kept.check("s01", None), found.get(timeout=SLACK)) == (1, CheckFailed(1, "s01", None))
     kept.check("dies", None)
     failed = found.get(timeout=SLACK)
-    assert isinstance(failed, Failed) and "has ended: out of luck" in failed.message and failed.hint
-    assert (kept.check("s02", "row"), found.get(timeout=SLACK)) == (3, Failed(3, "s02", "row"))
+    assert isinstance(failed, CheckFailed) and "has ended: out of luck" in failed.message and failed.hint
+    assert (kept.check("s02", "row"), found.get(timeout=SLACK)) == (3, CheckFailed(3, "s02", "row"))
 
 
 def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place: Place) -> None:
     with (place.numbers.parent / "stage.toml").open("a", encoding="utf-8") as manifest:
         manifest.write("\n[limits]\nstage_seconds = 200\ncall_seconds = 200\n")  # what hangs does not end by itself
     found: queue.Queue[Event] = queue.Queue()
-    kept = Kept(place.root, found.put)
+    kept = GradingProcess(place.root, found.put)
     try:
         place.numbers.write_text(WRONG, encoding="utf-8")
         kept.check("s01", None)
         decided, judged = following(found), following(found)
-        assert isinstance(decided, Decided) and [row.status for row in decided.verdict.criteria] == [
+        assert isinstance(decided, EarlyVerdict) and [row.status for row in decided.verdict.criteria] == [
             "failed",
             "blocked",
         ]
         assert decided.verdict.criteria[0].failures[0].diagnosis is None
-        assert isinstance(judged, Judged) and [row.status for row in judged.verdict.criteria] == ["failed", "blocked"]
+        assert isinstance(judged, FinalVerdict) and [row.status for row in judged.verdict.criteria] == [
+            "failed",
+            "blocked",
+        ]
         diagnosis = judged.verdict.criteria[0].failures[0].diagnosis
         assert diagnosis is not None and diagnosis.mistake == "squared"
         place.numbers.write_text(HANGING, encoding="utf-8")
         began = kept.check("s01", "double")
         glimpsed = following(found)  # so it has read the module, and hangs in the other row
-        assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (began, "passed")
+        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.row.status) == (began, "passed")
         place.numbers.write_text(NUMBERS, encoding="utf-8")
         last = kept.check("s01", "double")
         glimpsed = following(found)
-        assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (last, "passed")
+        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.row.status) == (last, "passed")
         judged = following(found)
-        assert isinstance(judged, Judged) and judged.verdict.passed and judged.verdict.unlocked == ("s02",)
+        assert isinstance(judged, FinalVerdict) and judged.verdict.passed and judged.verdict.unlocked == ("s02",)
         assert place.store.read().passed["s01"].digest == judged.verdict.run.submission
         kept.check("s02", None)
         place.numbers.unlink()
         missing = kept.check("s01", None)
         failed = following(found)
-        assert isinstance(failed, Failed) and failed.ticket == missing and failed.hint
+        assert isinstance(failed, CheckFailed) and failed.ticket == missing and failed.hint
     finally:
         kept.close()
 
 
 def test_a_test_that_was_changed_is_read_anew_where_that_is_asked_for(place: Place) -> None:
     found: queue.Queue[Event] = queue.Queue()
-    kept = Kept(place.root, found.put)
+    kept = GradingProcess(place.root, found.put)
     test = place.root / "stages" / "s01_numbers" / "tests" / "test_double.py"
     try:
         place.numbers.write_text(NUMBERS, encoding="utf-8")
         kept.check("s01", None)
         judged = following(found)
-        assert isinstance(judged, Judged) and judged.verdict.passed
+        assert isinstance(judged, FinalVerdict) and judged.verdict.passed
         more = test.read_text(encoding="utf-8").replace("def test_", "def test_again_")
         test.write_text(f"{test.read_text(encoding='utf-8')}\n\n{more}", encoding="utf-8")
         kept.check("s01", None, anew=True)
         again = following(found)
-        assert isinstance(again, Judged) and again.verdict.passed
+        assert isinstance(again, FinalVerdict) and again.verdict.passed
         assert again.verdict.criteria[0].tests_total > judged.verdict.criteria[0].tests_total
     finally:
         kept.close()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.roster import (
+from grader.classroom.ci_roster import (
     MAX_BYTES,
     MAX_NAME,
     Student,

@@ -21,10 +21,10 @@ from grader.errors import UsageError
 from grader.progress.actions import Workspace
 from grader.report.terminal.layout import printable
 from grader.watching.board import Event
-from grader.watching.session import Session, made
-from grader.web.app import HOST, Answer, App, Guard, RefusedError, Stream, body_length, refusal
+from grader.watching.session import WatchSession, made
+from grader.web.app import HOST, AddressGuard, App, RefusedError, Response, Stream, body_length, refusal
 from grader.web.live import Hub, Listener, Live
-from grader.web.report import Pages
+from grader.web.report_page import ReportPages
 
 MOST_CONNECTIONS = 64
 ROOM_SECONDS = 1.0  # for a connection that asked for nothing to be ended, where another needs its place
@@ -33,7 +33,7 @@ LOOK_SECONDS = 1.0  # how often a stream looks whether its browser is still ther
 BEAT_SECONDS = 15.0  # after so long without an event a comment is sent: what lies between forgets idle streams
 
 
-class Server(ThreadingHTTPServer):
+class PageServer(ThreadingHTTPServer):
     """Listens on a port of the loopback address; app answers once it is set."""
 
     daemon_threads = True
@@ -51,7 +51,7 @@ class Server(ThreadingHTTPServer):
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
             raise _unusable(port, error) from error
-        self.guard = Guard(self.server_address[1])
+        self.guard = AddressGuard(self.server_address[1])
 
     def server_bind(self) -> None:
         """Bind without looking up a name, which may ask the network."""
@@ -99,7 +99,7 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     """Answers one request, then closes the connection."""
 
-    server: Server
+    server: PageServer
     protocol_version = "HTTP/1.1"
     timeout = REQUEST_SECONDS
 
@@ -142,7 +142,7 @@ class Handler(BaseHTTPRequestHandler):
         except Exception as error:  # whatever failed, nothing of it is for a browser to read
             _tell(error)
             answer = refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed to answer this.")
-        if isinstance(answer, Answer):
+        if isinstance(answer, Response):
             self._send(answer)
         else:
             self._stream(answer)
@@ -157,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The request broke off.")
         return body
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Response) -> None:
         self.close_connection = True
         with suppress(OSError):
             self._begin(answer.status, answer.headers)
@@ -227,12 +227,12 @@ def serve(workspace: Workspace, stage: Stage, port: int, ready: Callable[[str], 
 
     Raises UsageError where the port cannot be used, or the extra `web` is not installed.
     """
-    pages = Pages()
+    pages = ReportPages()
 
-    def make(post: Callable[[Event], None]) -> Session:
+    def make(post: Callable[[Event], None]) -> WatchSession:
         return made(workspace, post, lambda: WIDTH, colour=False, draws=True)
 
-    with Server(port) as server:
+    with PageServer(port) as server:
         live = Live(make, pages, server.hub)
         server.app = App(workspace, live, server.guard, pages)
         with _stopped_by_signals(live), _answering(server):
@@ -241,7 +241,7 @@ def serve(workspace: Workspace, stage: Stage, port: int, ready: Callable[[str], 
 
 
 @contextmanager
-def _answering(server: Server) -> Iterator[None]:
+def _answering(server: PageServer) -> Iterator[None]:
     """Answer requests in a thread, and stop that afterwards."""
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from grader.watching.board import Board
 
 NO_CAUSE = "No cause was found."
-AHEAD = "The cause, if it is found, follows the other rows."
+AHEAD = "The cause, if it is found, follows the other criteria."
 SEARCHING = "The cause is being looked for."
 KEYS = (
     ("n", "next stage"),
     ("p", "previous stage"),
-    ("h", "a hint for the row, one step further each time"),
+    ("h", "a hint, one step further each time"),
     ("e", "explore: run your functions and draw what they give"),
-    ("s", "show the step of the specification that the row belongs to"),
+    ("s", "show the step of the page that it belongs to"),
     ("o", "open the failing line in your editor"),
     ("d", "compare with the reference, once the stage has passed"),
     ("c", "check again"),
     ("r", "reset: put the stub back, after a question"),
     ("l", "list the stages"),
-    ("/", "search stages and rows"),
+    ("/", "search stages and criteria"),
     ("?", "this help"),
     ("q", "quit"),
 )
@@ -175,7 +175,7 @@ def spoken(
     verdict = board.verdict
     lines: list[Text] = []
     if verdict is not None and verdict.problem is None and _passing(verdict) != _passing(decided):
-        said = f"{title(board)}: {_passing(verdict)} of {count(len(verdict.criteria), 'row')} pass."
+        said = f"{title(board)}: {_passing(verdict)} of {count(len(verdict.criteria), 'criterion')} pass."
         lines += paragraph(said, look, indent=0)
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)

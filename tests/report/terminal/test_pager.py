@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from grader.report.terminal import screen
-from grader.report.terminal.pages import Page, broken, narrowed, paged, pager
+from grader.report.terminal.pager import Page, broken, narrowed, paged, pager
 from tests.support.places import ROOT
 
 SIGNATURE = "multi_head_attention_backward(grad_output, cache, another_argument, and_one_more)"

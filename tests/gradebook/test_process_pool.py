@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from grader.gradebook import pool as module
-from grader.gradebook.pool import Admission, Pool, Used, WorkerDied, idle_seconds, tree_seconds
+from grader.gradebook import process_pool as module
+from grader.gradebook.process_pool import Admission, ProcessPool, Used, WorkerDied, idle_seconds, tree_seconds
 from tests.pace import forked
 from tests.support.places import ROOT
 
@@ -50,7 +50,7 @@ def fail() -> None:
 
 def test_who_waits_for_a_call_that_another_takes_stops_waiting() -> None:
     """A SimpleQueue whose time is up waits for ever: about one in eight of these rounds left such a thread."""
-    pool = Pool(1, 2.0, prepare)
+    pool = ProcessPool(1, 2.0, prepare)
     calls: Any = type(pool._waiting)(0)
     pool.shutdown()
     stopped = threading.Event()
@@ -75,13 +75,13 @@ def test_who_waits_for_a_call_that_another_takes_stops_waiting() -> None:
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    pool = Pool(1, 2.0, prepare, ("course",))
+def pool() -> Iterator[ProcessPool]:
+    pool = ProcessPool(1, 2.0, prepare, ("course",))
     yield pool
     pool.shutdown()
 
 
-def test_a_process_is_prepared_once_and_answers_many_calls(pool: Pool) -> None:
+def test_a_process_is_prepared_once_and_answers_many_calls(pool: ProcessPool) -> None:
     first, second = pool.submit(given).result(60), pool.submit(given).result(60)
     assert first == second == (["course"], first[1]) and first[1] != os.getpid()
     assert [future.result(60) for future in [pool.submit(double, number) for number in range(5)]] == [0, 2, 4, 6, 8]
@@ -94,7 +94,7 @@ def nap() -> int:
 
 def test_a_process_starts_only_while_all_others_are_busy() -> None:
     """Each loads a stage's tests for itself, which takes longer than to grade a submission."""
-    pool = Pool(2, 60.0, prepare, ("",))
+    pool = ProcessPool(2, 60.0, prepare, ("",))
     try:
         assert len({pool.submit(os.getpid).result(60) for _ in range(12)}) == 1
         pool._admission._most = 2  # whatever the machine has to do
@@ -114,7 +114,7 @@ def kind_of(kind: str) -> str:
 
 def test_a_process_gets_calls_of_kinds_that_it_knows() -> None:
     """Each makes what it needs for a kind for itself, such as the plan of a seed."""
-    pool = Pool(2, 60.0, prepare, ("",), kind_of)
+    pool = ProcessPool(2, 60.0, prepare, ("",), kind_of)
     try:
         pool._admission._most = 2  # whatever the machine has to do
         done = [call.result(60) for call in [pool.submit(nap_for, kind) for kind in "aabbccdd" * 6]]
@@ -126,7 +126,7 @@ def test_a_process_gets_calls_of_kinds_that_it_knows() -> None:
 
 
 def test_a_process_without_calls_of_its_kinds_takes_others() -> None:
-    pool = Pool(2, 60.0, prepare, ("",), kind_of)
+    pool = ProcessPool(2, 60.0, prepare, ("",), kind_of)
     try:
         pool._admission._most = 2  # whatever the machine has to do
         done = [call.result(60) for call in [pool.submit(nap_for, "a") for _ in range(24)]]
@@ -135,7 +135,7 @@ def test_a_process_without_calls_of_its_kinds_takes_others() -> None:
     assert len({process for _, process in done}) == 2
 
 
-def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: Pool) -> None:
+def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: ProcessPool) -> None:
     calls = [pool.submit(die), pool.submit(fail), pool.submit(time.sleep, 60), pool.submit(double, 21)]
     with pytest.raises(WorkerDied, match="ended unexpectedly"):
         calls[0].result(60)
@@ -147,7 +147,7 @@ def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: Pool) -> 
 
 
 def test_a_pool_that_is_shut_down_leaves_no_process_and_takes_no_call() -> None:
-    pool = Pool(1, 60.0, prepare, ("",))
+    pool = ProcessPool(1, 60.0, prepare, ("",))
     process = pool.submit(os.getpid).result(60)
     running, waiting = pool.submit(time.sleep, 60), pool.submit(double, 1)
     while not running.running():
@@ -213,10 +213,10 @@ def test_the_time_of_a_tree_of_processes_is_summed(tmp_path: Path) -> None:
 CUT_SHORT = """
 import time
 
-from grader.gradebook.pool import Pool
+from grader.gradebook.process_pool import ProcessPool
 
 if __name__ == "__main__":
-    pool = Pool(4, 60.0, time.sleep, (0.0,))
+    pool = ProcessPool(4, 60.0, time.sleep, (0.0,))
     calls = [pool.submit(time.sleep, 30.0) for _ in range(8)]
     while not all(call.running() for call in calls[:4]):
         time.sleep(0.01)

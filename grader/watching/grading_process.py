@@ -17,20 +17,21 @@ from grader import children, criterion, outcome, verdict
 from grader.course import provenance
 from grader.judging.task import records, unpacked
 from grader.submission import parsing, snapshot
-from grader.watching.board import Counted, Decided, Event, Failed, Glimpsed, Judged
+from grader.watching.board import CheckFailed, CountedTest, EarlyCriterion, EarlyVerdict, Event, FinalVerdict
 
 RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, parsing, snapshot)))
 END_SECONDS = 2.0
 CAN_INTERRUPT = os.name == "posix"
 SERVICE = "grader.watching.service"
-Answer = Counted | Glimpsed | Decided | Judged | Failed
+Answer = CountedTest | EarlyCriterion | EarlyVerdict | FinalVerdict | CheckFailed
 _ANSWERS: dict[str, type[Answer]] = {
-    "tested": Counted, "glimpsed": Glimpsed, "decided": Decided, "judged": Judged, "failed": Failed,
+    "tested": CountedTest, "glimpsed": EarlyCriterion, "decided": EarlyVerdict, "judged": FinalVerdict,
+    "failed": CheckFailed,
 }  # fmt: skip
 ENDED = "Save again to start it anew; `grader check` shows more."
 
 
-class Kept:
+class GradingProcess:
     """A process that grades one check after the other; of several that were asked for, only the last is told of."""
 
     def __init__(self, root: Path, post: Callable[[Event], None], command: Sequence[str] = ()) -> None:
@@ -118,13 +119,13 @@ class Kept:
                 except ValueError:  # cut off as it ended
                     break
                 if event.ticket == self._ticket:
-                    if isinstance(event, (Judged, Failed)):
+                    if isinstance(event, (FinalVerdict, CheckFailed)):
                         self._pending = 0
                     self._post(event)
         code = process.wait()
         if self._process is process and self._pending == self._ticket:
             self._pending = 0
-            self._post(Failed(self._ticket, f"the process that grades has ended{self._why(code)}", ENDED))
+            self._post(CheckFailed(self._ticket, f"the process that grades has ended{self._why(code)}", ENDED))
 
     def _why(self, code: int) -> str:
         with suppress(OSError, ValueError):

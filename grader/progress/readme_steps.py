@@ -34,7 +34,7 @@ FORM = "### Step 1: what it is about"
 
 
 @dataclass(frozen=True)
-class Step:
+class ReadmeStep:
     """One step: its number, its title, the text that leads to it and tells it, and the ids of its rows.
 
     task is the step's own section; unknown holds items of its checklist that are no row of the stage. minutes is how
@@ -68,10 +68,10 @@ class _Section:
     text: str
 
 
-def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
+def steps_of(stage: Stage, text: str) -> tuple[ReadmeStep, ...]:
     """Return the steps of a README in its order; none where it has none."""
     ids = {plain(row.text): row.id for row in stage.criteria}
-    found: list[Step] = []
+    found: list[ReadmeStep] = []
     part: list[str] = []
     above = ""  # the heading of the chapter that the part stands in
     for section in _sections(text):
@@ -90,7 +90,7 @@ def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
             unknown = tuple(item for item in items if item not in ids)
             said = re.search(_MINUTES, section.text)
             minutes = int(said[1]) if said else None
-            found.append(Step(int(step[1]), step[2], "".join(part), section.text, rows, unknown, minutes))
+            found.append(ReadmeStep(int(step[1]), step[2], "".join(part), section.text, rows, unknown, minutes))
             part = []
     return tuple(found)
 
@@ -147,7 +147,7 @@ def plain(text: str) -> str:
     return " ".join(text.replace("`", "").replace("\N{MINUS SIGN}", "-").split())
 
 
-def asked(stage: Stage, steps: tuple[Step, ...], name: str) -> tuple[Step, ...]:
+def asked(stage: Stage, steps: tuple[ReadmeStep, ...], name: str) -> tuple[ReadmeStep, ...]:
     """Return the steps that somebody means: the one of a number, or those of a row, a function or a method.
 
     Raises UsageError, with what there is, where nothing is meant; a README without steps has none for any row.
@@ -163,16 +163,16 @@ def asked(stage: Stage, steps: tuple[Step, ...], name: str) -> tuple[Step, ...]:
         names = {known: known for row in stage.criteria for known in (row.id, *row.functions)}
         alike = [] if name.isdigit() else near(name, names)
         near_one = f"Did you mean {alike[0]}? " if alike else ""
-        raise UsageError(f"{name!r} is not a step, row or function of {stage.id}", f"{near_one}{_listing(steps)}")
+        raise UsageError(f"{name!r} is not a step, criterion or function of {stage.id}", f"{near_one}{_listing(steps)}")
     return found
 
 
-def _listing(steps: tuple[Step, ...]) -> str:
+def _listing(steps: tuple[ReadmeStep, ...]) -> str:
     lines = [f"{step.number:>4}  {', '.join(step.rows)}" for step in steps]
-    return "\n".join(["The steps and their rows:", *lines])
+    return "\n".join(["The steps and their criteria:", *lines])
 
 
-def shown(stage: Stage, steps: tuple[Step, ...], step: Step, name: str = "") -> str:
+def shown(stage: Stage, steps: tuple[ReadmeStep, ...], step: ReadmeStep, name: str = "") -> str:
     """Return one step as a page of its own: where it is, its part of the README, and how to go on.
 
     The hint that it offers is for the row that name means, a row or a function, and by default for the step's first.
@@ -187,7 +187,7 @@ def shown(stage: Stage, steps: tuple[Step, ...], step: Step, name: str = "") -> 
     return f"{head}{step.text.rstrip()}\n\n{on}{help_}"
 
 
-def faults(stage: Stage, steps: tuple[Step, ...]) -> Iterator[tuple[str, str]]:
+def faults(stage: Stage, steps: tuple[ReadmeStep, ...]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the steps of a README, and how to mend it; nothing where all is well."""
     if not steps:
         yield "the README has no steps", f"end each part with a section `{FORM}` (docs/course.md)"
@@ -211,11 +211,11 @@ def faults(stage: Stage, steps: tuple[Step, ...]) -> Iterator[tuple[str, str]]:
         yield from _task_faults(stage, steps, step)
 
 
-def _task_faults(stage: Stage, steps: tuple[Step, ...], step: Step) -> Iterator[tuple[str, str]]:
+def _task_faults(stage: Stage, steps: tuple[ReadmeStep, ...], step: ReadmeStep) -> Iterator[tuple[str, str]]:
     for item in step.unknown:
-        yield f"step {step.number} of the README has an item that is no row: {item}", "copy the row's text"
+        yield f"step {step.number} of the README has an item that is no criterion: {item}", "copy the criterion's text"
     if not step.rows and not step.unknown:
-        yield f"step {step.number} of the README has no row", "end it with `- [ ]` and the text of a row"
+        yield f"step {step.number} of the README has no criterion", "end it with `- [ ]` and the text of a criterion"
     if f"`grader check {stage.id}`" not in " ".join(step.task.split()):
         yield f"step {step.number} of the README does not say how to check it", f"write `grader check {stage.id}`"
     earlier = {
@@ -231,7 +231,7 @@ def _task_faults(stage: Stage, steps: tuple[Step, ...], step: Step) -> Iterator[
                 "name what is to be written, in backticks",
             )
         elif not any(_is_named(name, code) for name in names):
-            yield f"step {step.number} of the README names no function of row {row.id}", "name one, in backticks"
+            yield f"step {step.number} of the README names no function of criterion {row.id}", "name one, in backticks"
 
 
 def _functions(stage: Stage, row: str) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
     return stage.criterion(found.open[0].id) if found.open else None
 
 
-def next_step(workspace: Workspace, stage: Stage) -> Step | None:
+def next_step(workspace: Workspace, stage: Stage) -> ReadmeStep | None:
     """Return the step of the row to work on; None where every row passed, or where the page has no such step."""
     row = next_row(workspace, stage)
     if row is None or not stage.readme_path.is_file():

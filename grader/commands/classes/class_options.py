@@ -9,6 +9,7 @@ import typer
 
 from grader.commands.options import stage_names
 from grader.errors import UsageError
+from grader.progress.workspace import open_workspace
 
 if TYPE_CHECKING:
     from grader.course.stage import Course, Stage
@@ -70,8 +71,6 @@ def kept_stages(names: list[str] | None, out: Path, key_file: Path | None) -> tu
 
 def named_stages(names: list[str] | None, key_file: Path | None = None) -> tuple[Course, tuple[Stage, ...]]:
     """Return the course and the stages that were named, in its order; UsageError for none, or an unknown one."""
-    from grader.progress.workspace import open_workspace
-
     course = open_workspace(Path.cwd(), key_file).course
     if not names:
         raise UsageError("no stage is named", f"Name one or several, as in --stage {course.stages[0].id}.")

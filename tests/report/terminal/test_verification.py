@@ -17,13 +17,13 @@ from grader.course.mutants import Mutant
 from grader.outcome import Diagnosis
 from grader.report.document import dumps
 from grader.report.terminal.layout import Look
-from grader.report.terminal.proof import naming_document, naming_lines, proof_document, proof_lines, summary
+from grader.report.terminal.verification import naming_document, naming_lines, proof_document, proof_lines, summary
 
 SURVIVOR = Mutant("half", 24, "return total(x) / 2", "return 2 / total(x)", "…")
 SHORTFALL = Shortfall(
     "s02",
     "hidden/s02_sums/mistakes.py:33",
-    "mean-of-terms is not caught: row half is passed (seed 1000)",
+    "mean-of-terms is not caught: criterion half is passed (seed 1000)",
     "sharpen a test of half",
 )
 GOOD = StageProof(
@@ -44,8 +44,8 @@ s02: mutants that no test notices
     solution.py:24 half: return total(x) / 2  ->  return 2 / total(x)
 
 s02: 1 shortfall
-    hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: row half is passed (seed 1000); sharpen a test of
-        half
+    hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: criterion half is passed (seed 1000); sharpen a
+        test of half
 """
 
 
