@@ -236,7 +236,7 @@ class KnownMistakes:
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
-        made: list[tuple[str, int]] = []
+        made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
         alike: list[tuple[str, int]] = []
         for check in order[:MOST_PLACED]:
@@ -251,7 +251,9 @@ class KnownMistakes:
                 check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search)
             )
             theirs, lines = self._made_by(mistake, check, search)
-            made += seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
+            made = seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
+            if made:
+                break
             doubted += self._doubted(seen)
             alike += seen.first_like([each for _, each in theirs])
         places = made or doubted or alike
