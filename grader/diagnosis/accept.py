@@ -32,7 +32,7 @@ MOST_LOOKED_AT = 12  # edits of which it is seen what they leave in use
 MOST_SEEDED = 6  # edits that are tried with other inputs
 MOST_TESTS = 3  # of which the calls are looked at with another seed, until one asks the function
 MOST_WATCHED = 8  # calls in which an edit is watched
-OF_DTYPE = frozenset(("whole-numbers-overflow", "whole-numbers", "dtype-lost", "value-aligned"))
+OF_DTYPE = frozenset(("whole-numbers-overflow", "whole-numbers", "dtype-lost"))
 EVIDENCE = 3  # calls, failing or right, that speak for an edit where one answer has many causes
 MORE = 5  # of one call
 SEVERAL = 2  # different right answers: else an edit may make the answer a constant
@@ -219,7 +219,8 @@ class Gate:
     def _is_seeded(self, found: Found) -> bool:
         """Say whether an edit stands with inputs of other seeds: the test passes, or its calls of the function do.
 
-        A test that has other faults ends at the first; what it asked of the function until there has to be right.
+        A test that has other faults ends at the first; what it asked of the function until there has to be right. Of
+        a call that draws no answer is right by itself: tests have to pass.
         Further tests of its calls have one seed: they may ask for more than a first step.
         """
         (number,) = self.search.place([found.edit])
@@ -235,7 +236,7 @@ class Gate:
                 if passed:
                     seen += 1
                     continue
-                if check.is_whole:
+                if check.is_whole or self.places.draws:
                     return False
                 bad, good = self._split(check, calls, label)
                 if bad > wrong:
@@ -440,7 +441,7 @@ def _is_neutral(node: ast.BinOp) -> bool:
 
 
 def _does_nothing(traces: Sequence[Trace], node: ast.BinOp) -> bool:
-    """Say whether an operation always gives one of its operands, or always 0 or 1: x + 0, x * 0, x ** 0."""
+    """Say whether an operation always gives one of its operands, or always 0 or 1: x + 0, x * 0, x - x, x ** 0."""
     if not isinstance(node.op, KILLED):
         return False
     samples = [(trace.samples.get(id(node), []), trace) for trace in traces]
@@ -451,7 +452,9 @@ def _does_nothing(traces: Sequence[Trace], node: ast.BinOp) -> bool:
     right = [each for own, trace in samples for each in _beside(trace, node.right, len(own))]
     pairs = zip(whole, left, strict=True), zip(whole, right, strict=True)
     is_left, is_right = (all(other is not None and each.is_same(other) for each, other in pair) for pair in pairs)
-    is_none = isinstance(node.op, ast.Mult) and not any(each.known is not None and each.known.size for each in whole)
+    is_none = isinstance(node.op, (ast.Mult, ast.Sub)) and not any(
+        each.known is not None and each.known.size for each in whole
+    )
     is_one = isinstance(node.op, ast.Pow) and number_in(node.right) == 0
     return is_left or is_one or is_none or (is_right and isinstance(node.op, (ast.Add, ast.Mult)))
 

@@ -31,7 +31,7 @@ from grader.process import uncollected
 from grader.sandbox.connection import RequestLog
 
 MOST_CAUSES = 8  # edits that are looked for in one module
-PLACED = 300  # trials for the line of a known mistake that no value tells
+PLACED = 200  # trials for the line of a known mistake that no value tells
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against
 
@@ -238,19 +238,21 @@ class Explainer:
     def _place_of(
         self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
     ) -> tuple[str, int]:
-        """Return the function and the line of a known mistake: by the edit that puts it right, else by its values."""
+        """Return the function and the line of a known mistake: by its values, else by the edit that puts it right."""
         search = self._edited.begun(label)
         if search is None:
             return match.mistakes[-1].replaces, 0
+        function, line, is_sure = known.place_of(match, checks, search)
+        if is_sure:
+            return function, line
         own = sorted(match.checks, key=lambda each: each.size)
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
         except RunnerGone:
             cause = None
         self._edited.search = search
-        if cause is not None and match.checks <= cause.checks:
-            return cause.function, cause.line
-        return known.place_of(match, checks, search)
+        is_it = cause is not None and match.checks <= cause.checks
+        return (cause.function, cause.line) if cause is not None and is_it else (function, line)
 
     def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
@@ -287,9 +289,14 @@ class Explainer:
         )
 
     def _order(self, failing: Sequence[Check]) -> list[str]:
-        """Return the functions that were asked: those that others call first, then in the order of the checklist."""
+        """Return the functions that were asked: those that others call first, then in the order of the checklist.
+
+        What an object is made with, and is asked right away, comes before what its methods do.
+        """
         labels = list(dict.fromkeys(each.label for each in failing))
-        reached = {label: set(self._module.reached(label)) for label in labels}
+        own = set(self._module.functions)
+        made = {each.label for each in failing if own & {*each.labels}}
+        reached = {label: set(self._module.reached(label)) if label in made else set() for label in labels}
         rows = {row.id: place for place, row in enumerate(self.stage.criteria)}
         first = {
             label: min(rows.get(each.criterion, 99) for each in failing if each.label == label) for label in labels
@@ -330,7 +337,8 @@ def _without_pattern(outcome: Outcome) -> Outcome:
 
 
 def _is_enough(match: Match, waiting: Sequence[Check]) -> bool:
-    return len(match.checks) * 2 >= len(waiting) or len(match.checks) >= ENOUGH
+    is_sure = len(match.checks) >= ENOUGH and any(each.has_fractions for each in match.checks)
+    return len(match.checks) * 2 >= len(waiting) or is_sure
 
 
 def _is_about(match: Match, cause: Cause) -> bool:

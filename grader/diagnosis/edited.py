@@ -34,6 +34,7 @@ from grader.outcome import Diagnosis
 
 MOST_BYTES = 100_000  # of a module
 MOST_TOGETHER = 3  # edits that one call needs
+DRAWN = 200  # trials for a call that draws, beside those of its criterion
 MOST_TARGETS = 3  # failing calls of one function that are tried one after the other
 MOST_TRIED = 200  # edits that are held against the tests of a function that draws at random
 MOST_TESTS = 8  # of these that failed, and as many that passed
@@ -186,6 +187,10 @@ class Edited:
             if trace is None or budget.is_over:
                 return None
             places = search.places(check, trace, trusted)
+            if places.draws:  # right modules may draw otherwise
+                budget = Budget(min(budget.left, DRAWN))
+                if search.runner.heard([], check.outcome.test, 0, check.label)[0]:
+                    return None
             if allowed is not None:
                 places.statements = [each for each in places.statements if places.function[id(each)] in allowed]
             best: Edit | None = None
@@ -282,6 +287,8 @@ class Edited:
         places = search.places(check, trace, trusted)
         if places.raising is not None:
             return places.raising.lineno == cause.line
+        if places.draws:
+            return False
         first = [each.lineno for each in places.origins if places.known]
         return cause.line in first if first else True
 

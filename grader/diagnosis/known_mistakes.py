@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import sys
 import types
 import warnings
@@ -18,13 +19,14 @@ from grader.course.answers import Mistake, definitions, module_from
 from grader.course.stage import Stage
 from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.instrument import Trace
-from grader.diagnosis.locate import MADE, Places
+from grader.diagnosis.locate import MADE, Places, sets
 from grader.diagnosis.lookup import LIBRARIES
-from grader.diagnosis.module_text import ModuleText, called, loaded, parameters
+from grader.diagnosis.module_text import Function, ModuleText, called, loaded, parameters, statements
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
 from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Print, Prints
 
 T = TypeVar("T")
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
@@ -225,17 +227,18 @@ class KnownMistakes:
                 self._answers[key] = self._replay(module, check, is_exact).agrees((*check.records, *check.later))
         return self._answers[key]
 
-    def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int]:
+    def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int, bool]:
         """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
-        It is the first that makes a value of right parts that is wrong as the mistake's is, else the one in which
-        values go wrong, else the first with a value that is wrong as the mistake's is. The line is 0 where none is.
+        It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
+        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. The line is 0
+        where none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
-        begun: list[tuple[str, int]] = []
-        alike: list[tuple[str, int]] = []
+        made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
+        alike: list[tuple[str, int]] = []
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -244,48 +247,45 @@ class KnownMistakes:
             located = search.places(check, trace, checks.trusted()) if trace is not None else None
             if trace is None or located is None or not located.known:
                 continue
-            own = self._functions_of(mistake, search) or search.reached(check.label)
-            seen = check, mistake, search, trace, located, own, checks.trusted()
-            begun += self._made_alike(*seen, begun_alone=True)
-            doubted += self._doubted(*seen)
-            alike += self._made_alike(*seen)
-        places = begun or doubted or alike
+            seen = _WrongCall(
+                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search)
+            )
+            theirs, lines = self._made_by(mistake, check, search)
+            made = seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
+            if made:
+                break
+            doubted += self._doubted(seen)
+            alike += seen.first_like([each for _, each in theirs])
+        places = made or doubted or alike
         if not places:
-            return mistake.replaces, 0
-        return min((each for each in places if each[0] == places[0][0]), key=lambda each: each[1])
+            return mistake.replaces, 0, False
+        return *min((each for each in places if each[0] == places[0][0]), key=lambda each: each[1]), bool(made)
 
-    def _made_alike(
-        self, check: Check, mistake: Mistake, search: Search, trace: Trace, places: Places, own: set[str],
-        trusted: frozenset[str], begun_alone: bool = False,
-    ) -> list[tuple[str, int]]:  # fmt: skip
-        """Return where a value first is wrong as that of a mistake is, if anywhere; begun_alone: one of right parts."""
-        within = trace.probes.within
-        alike = search.values_with(f"{self.reference_text}\n\n{mistake.source}", check)
-        noted = [
-            (node, each) for node, each in trace.entries
-            if id(node) in places.wrong and within[id(node)] in own and isinstance(node, MADE)
-            and not isinstance(node, ast.Attribute) and (_is_begun(node, places) or not begun_alone)
-            and each.kind not in SAYS_NOTHING and each.known is not None and each.known in alike
-        ]  # fmt: skip
-        said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
-        said = [each for each in said if within[id(each)] == mistake.replaces or not _is_way(each, search, trusted)]
-        if not said:
-            return []
-        first = min(said, key=lambda each: (_is_way(each, search, trusted), trace.order.get(id(each), 0)))
-        return [(within[id(first)], int(getattr(first, "lineno", 0)))]
+    def _made_by(self, mistake: Mistake, check: Check, search: Search) -> tuple[list[tuple[ast.AST, Print]], set[int]]:
+        """Return the values of a module with a mistake, each with its node, and the lines that the mistake changes."""
+        before = self.reference_text.count("\n") + 3
+        trace = search.trace_with(f"{self.reference_text}\n\n{mistake.source}", check)
+        found = trace.entries if trace is not None else []
+        return [(node, each.known) for node, each in found if each.known is not None], {
+            before + line for line in self._lines_made(mistake)
+        }
 
-    def _doubted(
-        self, check: Check, mistake: Mistake, search: Search, trace: Trace, places: Places, own: set[str],
-        trusted: frozenset[str],
-    ) -> list[tuple[str, int]]:  # fmt: skip
+    def _lines_made(self, mistake: Mistake) -> set[int]:
+        """Return which lines of a mistake differ from the reference's function."""
+        right = self._definitions.get(mistake.replaces, "").split("\n")
+        codes = SequenceMatcher(None, right, mistake.source.split("\n"), autojunk=False).get_opcodes()
+        return {line for code, _, _, a, b in codes if code != "equal" for line in range(a, b)}
+
+    def _doubted(self, seen: _WrongCall) -> list[tuple[str, int]]:
         """Return the one line in which values go wrong: by what it makes, stores or answers."""
-        begun = [each for each in places.origins if _is_begun(each, places) and not _is_way(each, search, trusted)]
-        lines = {(trace.probes.within[id(each)], each.lineno) for each in begun}
+        places, search, own = seen.places, seen.search, seen.own
+        begun = [each for each in places.origins if _is_begun(each, places) and not seen.is_way(each)]
+        lines = {(seen.trace.probes.within[id(each)], each.lineno) for each in begun}
         lines = {each for each in lines if each[0] in own}
         lines = lines or {(places.function[id(each)], each.lineno) for each in places.storing}
         found = [each for each in lines if each[0] in own]
-        if len(found) != 1 and not begun and check.kind != "purity":
-            found = self._answering(mistake, search, places)
+        if len(found) != 1 and not begun and seen.check.kind != "purity":
+            found = self._answering(seen.mistake, search, places)
         return found if len(found) == 1 else []
 
     @staticmethod
@@ -335,17 +335,84 @@ def _is_begun(node: ast.AST, places: Places) -> bool:
     return not any(id(part) in places.wrong for part in walk(node)[1:])
 
 
-def _is_way(node: ast.AST, search: Search, trusted: frozenset[str]) -> bool:
-    """Say whether an expression only lays values out, groups or asks for them: right ways to an answer differ there."""
-    match node:
-        case ast.Tuple() | ast.List() | ast.Compare() | ast.Attribute():
+@dataclass(frozen=True, eq=False)
+class _WrongCall:
+    """A wrong call as it ran: what each expression held, where values go wrong, and where a mistake may stand."""
+
+    check: Check
+    mistake: Mistake
+    search: Search
+    trace: Trace
+    places: Places
+    trusted: frozenset[str]
+    functions: set[str]
+
+    @property
+    def own(self) -> set[str]:
+        """The functions in which the mistake may stand."""
+        return self.functions or self.search.reached(self.check.label)
+
+    def first_like(self, values: Iterable[Print]) -> list[tuple[str, int]]:
+        """Return where a wrong value first is one of some values, if anywhere, in whichever layout."""
+        within, right = self.trace.probes.within, self.search.right_values(self.check)
+        wanted = {_content(each) for each in values if right is None or each not in right}
+        noted = [
+            (node, each) for node, each in self.trace.entries
+            if id(node) in self.places.wrong and within[id(node)] in self.own and isinstance(node, MADE)
+            and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and self._is_its_own(node)
+            and each.known is not None and _content(each.known) in wanted
+        ]  # fmt: skip
+        said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
+        if not said:
+            return []
+        first = min(said, key=lambda each: (self.is_way(each), self.trace.order.get(id(each), 0)))
+        return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
+
+    def _line(self, node: ast.expr, function: Function) -> int:
+        """Return the line of an expression; of several parts of an answer, that in which the wrong one was set."""
+        entries = node.elts if isinstance(node, ast.Tuple) else []
+        parts = self.check.wrong_parts() if entries else []
+        for part in (entries[each] for each in parts if isinstance(each, int) and each < len(entries)):
+            lines = [each.lineno for each in statements(function.body) if getattr(part, "id", "") in sets(each)]
+            return max((each for each in lines if each < node.lineno), default=part.lineno)
+        return node.lineno
+
+    def _is_its_own(self, node: ast.AST) -> bool:
+        """Say whether an expression is not one of a helper that is right once, and then was given what is wrong."""
+        if self.trace.probes.within[id(node)] == self.mistake.replaces:
             return True
-        case ast.Subscript():
-            return any(isinstance(each, ast.Constant) and each.value is None for each in walk(node.slice))
-        case ast.Call():
-            name = called(node)  # of a function whose own answers are right, the arguments are wrong
-            return name in LAYING_OUT or (name in search.module.functions and name not in trusted)
-    return False
+        right = self.search.right_values(self.check) or Prints()
+        known = [each.known for each in self.trace.samples.get(id(node), ()) if each.known is not None]
+        return not any(each in right for each in known)
+
+    def is_way(self, node: ast.AST) -> bool:
+        """Say whether an expression only lays out, groups or asks for values: right ways to an answer differ there."""
+        match node:
+            case ast.Tuple() | ast.List() | ast.Compare() | ast.Attribute():
+                return True
+            case ast.Subscript():
+                return any(isinstance(each, ast.Constant) and each.value is None for each in walk(node.slice))
+            case ast.Call():
+                name = called(node)  # of a function whose own answers are right, the arguments are wrong
+                is_own = name in self.search.module.functions and name not in self.trusted
+                return name in LAYING_OUT or (is_own and not self._is_ever_right(name))
+        return False
+
+    def _is_ever_right(self, function: str) -> bool:
+        """Say whether a call of a function ever gave what a right module has."""
+        right = self.search.right_values(self.check) or Prints()
+        calls = ((node, each.known) for node, each in self.trace.entries if isinstance(node, ast.Call))
+        return any(called(node) == function and known in right for node, known in calls if known is not None)
+
+
+def _lines_of(node: ast.AST) -> set[int]:
+    first = getattr(node, "lineno", 0)
+    return set(range(first, (getattr(node, "end_lineno", None) or first) + 1))
+
+
+def _content(known: Print) -> tuple[object, ...]:
+    """Return what a value has in common with itself in another layout, but for rounding."""
+    return f"{known.plain:.6g}", f"{known.size:.6g}", known.digest, math.prod(known.shape)
 
 
 def _put_in_place(module: ModuleText) -> dict[str, ast.stmt]:

@@ -48,6 +48,8 @@ class Places:
     storing: list[ast.stmt] = field(default_factory=list)  # that put right values where they do not belong
     raising: ast.stmt | None = None  # the statement in which the learner's module raised
     known: bool = False  # whether there was a right module to compare with
+    drawn: set[int] = field(default_factory=set)  # ids of expressions made of what a generator draws
+    draws: bool = False  # whether the call draws, so that right modules may answer otherwise
 
 
 def locate(
@@ -79,6 +81,11 @@ def locate(
         places.far[id(each)] = far if trace.did_run(each) else NEVER
     if raising is not None:
         _mark_raising(places, raising)
+    places.drawn = {
+        id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
+    }
+    numbers = [each for each in places.drawn if any(one.is_numeric for one in trace.samples.get(each, ()))]
+    places.draws = any(not _sets_up(trace.probes.within[each], label) for each in numbers)
     if right is not None:
         _mark_wrong(module, places, trace, right, label, trusted)
     order = trace.ran
@@ -101,17 +108,14 @@ def _mark_raising(places: Places, raising: ast.stmt) -> None:
     function = places.function.get(id(raising))
     used = {name for head in heads(raising) for name in loaded(head)}
     for each in places.statements:
-        if places.function[id(each)] == function and _sets(each) & used and places.far[id(each)] < NEVER:
+        if places.function[id(each)] == function and sets(each) & used and places.far[id(each)] < NEVER:
             places.far[id(each)] = min(places.far[id(each)], FEEDING)
 
 
 def _mark_wrong(
     module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str]
 ) -> None:
-    wrong, began = places.wrong, _Beginnings()
-    drawn = {
-        id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
-    }
+    wrong, began, drawn = places.wrong, _Beginnings(), places.drawn
     for node, sample in trace.entries:
         is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
         is_told = is_told and getattr(node, "attr", "") not in ABOUT
@@ -152,7 +156,7 @@ def _mark_wrong(
         used = {name for head in heads(statement) for name in loaded(head)}
         for each in places.statements:
             same = places.function[id(each)] == places.function[id(statement)]
-            if same and trace.did_run(each) and _sets(each) & used:
+            if same and trace.did_run(each) and sets(each) & used:
                 places.far[id(each)] = min(places.far[id(each)], FEEDING + (2 if is_trusted else 0))
         if used & set(parameters(module.functions[function])):  # an argument that its caller chose wrongly
             _mark_callers(places, trace, function, trusted)
@@ -212,7 +216,7 @@ class _Beginnings:
             self.found.add(id(node))
 
 
-def _sets(statement: ast.stmt) -> set[str]:
+def sets(statement: ast.stmt) -> set[str]:
     """Return the names that a statement's head sets, or whose entries it sets."""
     found: set[str] = set()
     for head in heads(statement):
@@ -237,7 +241,7 @@ def _stores_another(statement: ast.stmt, function: str, trace: Trace, right: Pri
     if isinstance(statement, ast.Assign) and all(isinstance(each, ast.Name) for each in targets):
         return False
     held = trace.held.get(function, {})
-    ends = [held[name].known for name in _sets(statement) if name in held]
+    ends = [held[name].known for name in sets(statement) if name in held]
     return any(isinstance(each, Print) and each not in right for each in ends)
 
 
@@ -268,7 +272,7 @@ def _cleared(
             function = places.function[id(each)]
             if id(each) in fine or id(each) not in doubted or isinstance(each, ast.Return):
                 continue
-            using = [user for name in _sets(each) for user in users.get((function, name), ()) if user is not each]
+            using = [user for name in sets(each) for user in users.get((function, name), ()) if user is not each]
             if using and all(id(user) in sound or id(user) in fine for user in using):
                 more.add(id(each))
         if not more:

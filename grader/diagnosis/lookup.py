@@ -8,13 +8,26 @@ same values. Where that differs from what stands there in one or two small place
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.course.mutants import replaced
-from grader.diagnosis.edits.base import BUILT_IN, LIKELY, USED_FOR, USUAL, VAGUE, Edit, Site, is_equal, is_small
+from grader.diagnosis.edits.base import (
+    BUILT_IN,
+    LIKELY,
+    USED_FOR,
+    USUAL,
+    VAGUE,
+    Edit,
+    Filled,
+    Site,
+    is_equal,
+    is_small,
+    number_in,
+)
 from grader.diagnosis.instrument import Trace
-from grader.diagnosis.module_text import Function, parameters
+from grader.diagnosis.module_text import Function, loaded, parameters, stored
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints
 
@@ -22,11 +35,13 @@ LARGEST = 30  # nodes of what may be put in
 MOST_PAIRS = 60
 MOST_TRIED = 14
 FARTHEST = 6  # nodes by which two expressions may differ
+SET_AND_READ = 2  # times that a name stands in a function
 DEEPEST = 3  # names that stand for one another
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
 ALONE = "`{old}` alone is used where more is needed"
 PART = "all of `{old}` is used where a part of it is needed"
+TURNED = "`{old}` is in the opposite order"
 SQUARE = "`{old}` is used where its square is needed"
 MISSING = {
     (ast.Mult, None): "the factor `{new}` is missing beside `{old}`",
@@ -97,32 +112,40 @@ class Lookup:
                 continue
             seen.add(text)
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
-            says = USED_FOR.format(old=site.show(old), new=ast.unparse(new))
-            if not is_small(new) and not any(is_equal(each, new) for each in walk(old)):
-                says = said_of(old, new).replace("{old}", site.show(old))
-            fix = f"Write `{ast.unparse(new)}`."
+            is_named = is_small(new) or any(is_equal(each, new) for each in walk(old))
+            says = USED_FOR if is_named else said_of(old, new)
             rank = LIKELY if distance <= 2 else USUAL
-            yield Edit(
-                "value-aligned",
-                site.function,
-                ((node, made),),
-                rank,
-                says,
-                fix,
-                site.statement,
-                _size(made) > _size(node),
-                site.show,
-            )
+            adds = _size(made) > _size(node)
+            edit = Edit("value-aligned", site.function, ((old, new),), rank, says, "", site.statement, adds, site.show)
+            yield _where_set(edit, site)
 
     def made(self, right: Right, name: str) -> ast.expr | None:
         """Return what a local name of a right module's function is made of."""
         return self._made.get((id(right.trace), right.function), {}).get(name)
 
 
+def _where_set(edit: Edit, site: Site) -> Edit:
+    """Return an edit of a name that one line sets and one reads: of something more, it is the first that lacks it."""
+    (old, new), *more = edit.changes
+    if not isinstance(old, ast.Name) or not isinstance(new, ast.expr) or more or is_small(new) or site.is_in_loop:
+        return edit
+    lines = site.context.first_lines(site.function)
+    setting = [each for each in site.definition.body if old.id in stored(each)]
+    times = sum(isinstance(each, ast.Name) and each.id == old.id for each in walk(site.definition))
+    match setting:
+        case [ast.Assign(targets=[ast.Name()], value=value) as first] if times == SET_AND_READ:
+            if all(lines.get(name, 0) < first.lineno for name in loaded(new) - {old.id}):
+                made = Filled({old.id: value}).visit(copy.deepcopy(new))
+                return replace(edit, changes=((value, made),), statement=first)
+    return edit
+
+
 def said_of(old: ast.AST, new: ast.AST) -> str:
     """Return what is said of an expression in whose place a larger one is needed."""
     match new:
         case ast.Subscript(value=value) if is_equal(value, old):
+            if any(isinstance(each, ast.Slice) and number_in(each.step) == -1 for each in walk(new.slice)):
+                return TURNED
             is_wider = any(isinstance(each, ast.Constant) and each.value is None for each in walk(new.slice))
             return VAGUE if is_wider else PART
         case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=2)) if is_equal(base, old):

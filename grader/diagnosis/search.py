@@ -111,16 +111,17 @@ class Forms:
                     self._plain[name] = Switched(self.module.functions[name], []).definition()
                 wanted[name] = self._plain[name]
         changed = {name: node for name, node in wanted.items() if self._placed.get(name) is not node}
-        self._placed = wanted
         if self._is_loaded:
             try:
-                for code in [self._code(name, node) for name, node in changed.items()]:
-                    self.runner.extend(code)
-                return
+                codes = [self._code(name, node) for name, node in changed.items()]
             except ValueError:
-                pass
-        self.runner.load([compiled(self.module.whole(wanted))])
-        self._is_loaded = True
+                self._is_loaded = False
+            else:
+                for code in codes:
+                    self.runner.extend(code)
+        if not self._is_loaded:
+            self.runner.load([compiled(self.module.whole(wanted))])
+        self._is_loaded, self._placed = True, wanted
 
     def _code(self, name: str, node: Function) -> bytes:
         """Return the code that puts a definition in place; the newest are kept: many come again."""
@@ -207,10 +208,9 @@ class Search:
             ]
         return self._traces[check]
 
-    def values_with(self, text: str, check: Check) -> Prints:
-        """Return the values that another module of the course held in a call; none where it cannot be asked."""
-        trace = noting(text).trace(check)
-        return Prints(trace.prints() if trace is not None else ())
+    def trace_with(self, text: str, check: Check) -> Trace | None:
+        """Return what another module of the course held in a call; None where it cannot be asked."""
+        return noting(text).trace(check)
 
     def right_values(self, check: Check) -> Prints | None:
         """Return the values that right modules held in a call, those of a pool among them; None where none is known."""
@@ -311,7 +311,8 @@ class Search:
             changed = self.module.applied(each.edit.function, each.edit.changes).functions[each.edit.function]
             text = each.edit.function + ast.unparse(changed)
             before = found.setdefault(text, each)
-            if before.edit.id == ALIGNED and each.edit.id != ALIGNED:
+            is_clearer = each.edit.id != ALIGNED or (before.edit.is_vague and not each.edit.is_vague)
+            if before.edit.id == ALIGNED and is_clearer:
                 rank = min(each.edit.rank, before.edit.rank)
                 found[text] = replace(each, cost=before.cost, edit=replace(each.edit, rank=rank))
         return list(found.values())

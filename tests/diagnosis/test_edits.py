@@ -519,6 +519,77 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
         [("step", (GRID, GRID**2, GRID - 1, 0.5, 0.75, 3)), ("step", (GRID + 1, GRID**2, GRID - 2, 0.25, 0.625, 2))],
         5,
     ),
+    (
+        "function-confused",
+        "import numpy as np\ndef bias(grad):\n    return np.sum(grad, axis=0)\n",
+        "import numpy as np\ndef bias(grad):\n    return np.mean(grad, axis=0)\n",
+        [("bias", (GRID,)), ("bias", (SQUARE,))],
+        3,
+    ),
+    (
+        "comparison-wrong",
+        """
+        import numpy as np
+        def one_hot(targets, values):
+            return values * (targets[:, None] == np.arange(6))
+        """,
+        """
+        import numpy as np
+        def one_hot(targets, values):
+            return values * (targets[:, None] <= np.arange(6))
+        """,
+        [("one_hot", (np.array([1, 0, 5, 2]), GRID)), ("one_hot", (np.array([3, 3, 0, 1]), GRID + 1))],
+        3,
+    ),
+    (
+        "parentheses",
+        """
+        import numpy as np
+        def inverse(x, eps):
+            return 1 / np.sqrt(np.var(x, axis=-1) + eps)
+        """,
+        """
+        import numpy as np
+        def inverse(x, eps):
+            return 1 / np.sqrt(np.var(x, axis=-1)) + eps
+        """,
+        [("inverse", (GRID, 0.25)), ("inverse", (SQUARE, 0.5))],
+        3,
+    ),
+    (
+        "axes-order",
+        """
+        import numpy as np
+        def pairs(q, k, v):
+            return np.tanh(q[:, None, :] + k[None, :, :]) @ v
+        """,
+        """
+        import numpy as np
+        def pairs(q, k, v):
+            return np.tanh(q[None, :, :] + k[:, None, :]) @ v
+        """,
+        [("pairs", (SQUARE, SQUARE[:2] / 4, SQUARE[0])), ("pairs", (SQUARE[:1], SQUARE / 3, SQUARE[1]))],
+        3,
+    ),
+    (
+        "value-aligned",
+        """
+        import numpy as np
+        def through(grad, x, w):
+            inner = grad * np.tanh(x)
+            total = grad + inner
+            return np.exp(total / 9) @ w
+        """,
+        """
+        import numpy as np
+        def through(grad, x, w):
+            inner = grad * np.tanh(x)
+            total = inner
+            return np.exp(total / 9) @ w
+        """,
+        [("through", (SQUARE, SQUARE / 3, SQUARE[0])), ("through", (SQUARE[:2], SQUARE[:2] / 5, SQUARE[1]))],
+        4,
+    ),
 ]
 
 

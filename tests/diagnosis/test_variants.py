@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from grader.course.mutants import replaced
 from grader.diagnosis.module_text import ModuleText
 from grader.diagnosis.runner import LocalRunner, prelude
+from grader.diagnosis.search import Forms
 from grader.diagnosis.trees import walk
 from grader.diagnosis.variants import Switched, compiled
 
@@ -57,3 +59,16 @@ def test_a_loop_is_ended_by_its_steps_and_the_process_goes_on() -> None:
     told = runner.attempt([[], []], [["call", "f", "", [1], {}, True]], steps=500)
     assert told is not None and [each[0][0][1] for each in told] == [["TimeoutError"]] * 2
     assert prelude() is prelude()
+
+
+def test_a_form_that_does_not_compile_leaves_no_other_form_behind() -> None:
+    module, runner = ModuleText("def f():\n    return 1\n\n\ndef g():\n    return 2\n"), LocalRunner("forms")
+    forms = Forms(module, runner)
+    other = ModuleText("def f():\n    return 7\n").functions["f"]
+    broken = replaced(module.functions["g"], body=[ast.Break()])
+    forms.put({"f": other})
+    assert runner.named("f")() == 7
+    with pytest.raises(SyntaxError):
+        forms.put({"g": broken})
+    forms.put({})
+    assert runner.named("f")() == 1

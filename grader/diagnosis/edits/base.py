@@ -57,12 +57,14 @@ class Edit:
     @property
     def says(self) -> str:
         """What is wrong, as a clause that holds no more of what to write than a name or a number."""
-        return self._filled(self.template if self._gives_nothing_away or "{new}" not in self.template else VAGUE)
+        return self._filled(VAGUE if self.is_vague else self.template)
 
     @property
-    def _gives_nothing_away(self) -> bool:
+    def is_vague(self) -> bool:
+        """Whether it says only where something is wrong: what is needed is a formula."""
         old, new = self.changes[0]
-        return not isinstance(new, list) and (is_small(new) or ast.unparse(new) in ast.unparse(old))
+        is_told = not isinstance(new, list) and (is_small(new) or ast.unparse(new) in ast.unparse(old))
+        return self.template == VAGUE or ("{new}" in self.template and not is_told)
 
     @property
     def fix(self) -> str:
@@ -418,7 +420,7 @@ def written(text: str, **parts: ast.expr) -> ast.expr:
     >>> ast.unparse(written("list(PART)", PART=ast.Name("text")))
     'list(text)'
     """
-    found: ast.expr = _Filled(parts).visit(copy.deepcopy(_template(text)))
+    found: ast.expr = Filled(parts).visit(copy.deepcopy(_template(text)))
     return found
 
 
@@ -431,7 +433,7 @@ def _template(text: str) -> ast.expr:
     return found
 
 
-class _Filled(ast.NodeTransformer):
+class Filled(ast.NodeTransformer):
     """Puts parts in the place of names."""
 
     def __init__(self, parts: Mapping[str, ast.expr]) -> None:

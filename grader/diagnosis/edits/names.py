@@ -31,7 +31,7 @@ for _group in (
         CONFUSED_FUNCTIONS[_one] = tuple(
             dict.fromkeys((*CONFUSED_FUNCTIONS.get(_one, ()), *(n for n in _group if n != _one)))
         )
-SEPARATE = {"sorted", "len", "int", "float", "sum", "max", "min", "any", "all", "abs", "round"}  # built-in functions
+NOT_NUMPYS = {"sorted", "len", "int", "float"}  # built-in functions
 MOST_KEYS = 12
 BY_KIND = {"str": "text", "list": "list", "dict": "dict", "set": "set"}
 METHODS = {word: [name for name in dir(getattr(builtins, kind)) if name[0] != "_"] for kind, word in BY_KIND.items()}
@@ -125,7 +125,7 @@ def function_confused(site: Site) -> Iterator[Made]:
         for other in CONFUSED_FUNCTIONS.get(node.attr, ()):
             if node.attr in EXTREMES and site.is_raised("ValueError"):
                 continue  # of nothing: what has a sum then has no largest entry
-            if other not in SEPARATE or node.attr in SEPARATE:
+            if other not in NOT_NUMPYS:
                 yield site.make(replaced(node, attr=other), says)
         own = [name.rpartition(".") for name in site.module.functions if "." in name]
         if root_name(node) == "self":

@@ -45,18 +45,26 @@ def whole_numbers(site: Site) -> Iterator[Made]:
     is_out = isinstance(site.parent, ast.keyword) and site.parent.arg == "out"
     if is_out or (isinstance(site.parent, ast.Assign) and _is_filled(site, site.parent.targets[0])):
         new = ast.Call(ast.Attribute(site.node, "astype", Load), [ast.Name("float", Load)], [])
-        yield site.make(
-            new,
-            "`{old}` holds whole numbers, and what is stored in it is cut off",
-            "Make it an array of floats.",
-            adds=True,
-        )
+        says = "`{old}` holds whole numbers, and what is stored in it is cut off"
+        rank = LIKELY if not is_out and _is_cut(site, site.parent.targets[0]) else UNUSUAL
+        yield site.make(new, says, "Make it an array of floats.", adds=True, rank=rank)
 
 
 def _is_filled(site: Site, target: ast.expr) -> bool:
     """Say whether entries of a name are set."""
     stores = (each for each in walk(site.definition) if isinstance(each, ast.Subscript))
     return any(isinstance(each.ctx, ast.Store) and is_same_name(each.value, target) for each in stores)
+
+
+def _is_cut(site: Site, target: ast.expr) -> bool:
+    """Say whether what entries of a name are set to has fractions."""
+    stores = (each for each in walk(site.definition) if isinstance(each, ast.Assign))
+    values = (site.value(each.value) for each in stores if _is_entry(each.targets[0], target))
+    return any(value is not None and value.is_real for value in values)
+
+
+def _is_entry(node: ast.AST, of: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and is_same_name(node.value, of)
 
 
 def is_same_name(one: ast.AST, other: ast.AST) -> bool:

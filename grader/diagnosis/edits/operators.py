@@ -23,9 +23,9 @@ SIGNS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 ORDERED = (ast.Sub, ast.Div, ast.MatMult, ast.Pow, ast.FloorDiv, ast.Mod)
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.NotEq), ast.LtE: (ast.Lt, ast.Gt, ast.GtE),
+    ast.Lt: (ast.LtE, ast.Gt, ast.GtE, ast.NotEq), ast.LtE: (ast.Lt, ast.Gt, ast.GtE, ast.Eq),
     ast.Gt: (ast.GtE, ast.Lt, ast.LtE, ast.NotEq),
-    ast.GtE: (ast.Gt, ast.Lt, ast.LtE), ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt, ast.LtE, ast.Eq), ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
     ast.NotEq: (ast.Eq,), ast.Is: (ast.Eq, ast.IsNot),
     ast.IsNot: (ast.NotEq, ast.Is), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
 }  # fmt: skip
@@ -205,6 +205,11 @@ def regrouped(site: Site) -> Iterator[Made]:
         if isinstance(node.op, ast.Mult) and isinstance(node.right.op, (ast.Add, ast.Sub)):
             alone = ast.BinOp(node.left, ast.Mult(), node.right.right)
             yield site.make(ast.BinOp(node.right.left, node.right.op, alone), says)
+    match node:
+        case ast.BinOp(left=ast.BinOp(right=ast.Call(args=[one]) as call), op=ast.Add() | ast.Sub()):  # 1 / sqrt(a) + b
+            inner = replaced(call, args=[ast.BinOp(one, node.op, node.right)])
+            says_where = f"`{site.show(node.right)}` belongs inside of `{ast.unparse(call.func)}(…)`"
+            yield site.make(replaced(node.left, right=inner), says_where)
     for side in ("left", "right"):
         call = getattr(node, side)
         if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:  # sqrt(a) + b: b belongs inside

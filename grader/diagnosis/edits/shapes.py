@@ -17,6 +17,7 @@ from grader.diagnosis.edits.base import (
     Made,
     Site,
     edit,
+    is_equal,
     named,
     number,
     number_in,
@@ -202,6 +203,17 @@ def all_pairs(site: Site) -> Iterator[Made]:
                 else replaced(node, comparators=[form, *node.comparators[1:]])
             )
             yield site.make(new, says, "Give both one shape: `{new}`.", adds=True)
+
+
+@edit("axes-order", ast.BinOp, rank=LIKELY)
+def axes_added_crosswise(site: Site) -> Iterator[Made]:
+    """Yield all pairs with their axes exchanged: `a[:, None] + b[None, :]` for `a[None, :] + b[:, None]`."""
+    match site.node.left, site.node.right:
+        case ast.Subscript(slice=ast.Tuple() as one) as left, ast.Subscript(slice=ast.Tuple() as other) as right:
+            if all(any(is_equal(each, NONE) for each in index.elts) for index in (one, other)):
+                new = replaced(site.node, left=replaced(left, slice=other), right=replaced(right, slice=one))
+                says = "the axes that `{old}` adds are exchanged: rows belong to one, columns to the other"
+                yield site.make(new, says)
 
 
 @edit("all-pairs", ast.Call, ast.Subscript, rank=SURE)
