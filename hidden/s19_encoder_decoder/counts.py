@@ -77,7 +77,7 @@ def matches(candidates: Sequence[Sequence[Any]], references: Sequence[Sequence[S
     for candidate, answers in zip(candidates, references, strict=True):
         grams = _grams(candidate, n)
         total += len(grams)
-        for gram in {tuple(each) for each in grams}:
+        for gram in dict.fromkeys(tuple(each) for each in grams):
             allowed = max(_grams(answer, n).count(gram) for answer in answers)
             found += min(grams.count(gram), allowed)
     return [found, total]
