@@ -1,4 +1,4 @@
-"""A stage's tests go over nothing in the order of a set: of texts it differs from run to run, and so would the words."""
+"""A stage's tests go over nothing in the order of a set: of texts it differs from run to run, and so would words."""
 
 from __future__ import annotations
 
