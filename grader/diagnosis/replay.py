@@ -177,7 +177,7 @@ class Replay:
             return alike and all(self._same(recorded[key], local[key]) for key in recorded if key in local)
         if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
             return same_array(recorded, local, self.tolerance, self.exact, self.floor)
-        return bool(recorded == local)
+        return not isinstance(local, RemoteValue) and bool(recorded == local)
 
 
 def _is_target(record: Record) -> bool:

@@ -541,11 +541,13 @@ class ModernBlock:
         normed, of_norm1 = rms_norm_forward(x, params["norm1.gamma"])
         Q, K, V = (self._heads(normed @ params[f"attention.{part}_weights"]) for part in ("query", "key", "value"))
         Q, K = (rotary_forward(heads, positions, self._base) for heads in (Q, K))
-        heads, of_attention = grouped_query_attention_forward(Q, *cache.append(K, V), self._window)
+        keys, values = cache.append(K, V)
+        heads, of_attention = grouped_query_attention_forward(Q, keys, values, self._window)
         joined = _merged(heads)
         middle = x + joined @ params["attention.output_weights"]
         normed2, of_norm2 = rms_norm_forward(middle, params["norm2.gamma"])
-        mlp, of_mlp = swiglu_forward(normed2, *(params[f"mlp.{part}_weights"] for part in ("gate", "up", "down")))
+        gate, up, down = (params[f"mlp.{part}_weights"] for part in ("gate", "up", "down"))
+        mlp, of_mlp = swiglu_forward(normed2, gate, up, down)
         return middle + mlp, (of_norm1, normed, of_attention, joined, of_norm2, of_mlp)
 
     def _heads(self, x):
@@ -846,13 +848,13 @@ def _loss_and_grads(model, batches):
 
 
 def _scaled(name, value, depth, rng):
-    """A parameter's value at first, of the shape and dtype that it has."""
+    """A parameter's value at first."""
     if value.ndim == 1:
-        return np.full_like(value, 1 / math.sqrt(len(value)) if name == "norm.gamma" else 1)
+        return np.ones(len(value)) / (math.sqrt(len(value)) if name == "norm.gamma" else 1)
     variance = 1 / value.shape[1] if name == "token_embedding" else 1 / value.shape[0]
     if name.endswith(("output_weights", "down_weights")):
         variance = variance / (2 * depth)
-    return (math.sqrt(variance) * rng.standard_normal(value.shape)).astype(value.dtype)
+    return math.sqrt(variance) * rng.standard_normal(value.shape)
 
 
 def _turned(name, x, positions, base):
@@ -898,10 +900,10 @@ def _check_heads(Q, K, V):
     if min(Q.ndim, K.ndim, V.ndim) < 3:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected (..., heads, seq, features)")
     fits = Q.shape[:-3] == K.shape[:-3] and K.shape[:-1] == V.shape[:-1] and Q.shape[-1] == K.shape[-1]
-    if not fits or not Q.shape[-1] or not 1 <= Q.shape[-2] <= K.shape[-2]:
+    if not fits or Q.shape[-2] > K.shape[-2]:
         wanted = "(..., query_heads, seq_q, d), (..., kv_heads, seq_k, d) and (..., kv_heads, seq_k, d_v)"
-        raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected {wanted}, seq_q from 1 to seq_k")
-    if not K.shape[-3] or Q.shape[-3] % K.shape[-3]:
+        raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected {wanted}, seq_q at most seq_k")
+    if Q.shape[-3] % K.shape[-3]:
         raise ValueError(f"K: {K.shape[-3]} heads, expected a divisor of the {Q.shape[-3]} heads of Q")
 
 

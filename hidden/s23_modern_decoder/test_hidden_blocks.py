@@ -45,6 +45,13 @@ class TestForward:
             axes = "batch seq dim"
             assert_output(made.forward(x), lambda outside, x=x: block(x, p, sizes, outside), axes=axes)
 
+    def test_no_window_and_base_10000_by_default(self, learner, rng):
+        sizes = Sizes(dim=8, num_heads=2, num_kv_heads=1)
+        made, p = learner.ModernBlock(*sizes.of_block, rng), oracles.draw(rng, block_shapes(sizes))
+        made.params = p
+        x = rng.normal(size=(1, 30, 8))
+        assert_output(made.forward(x), lambda outside: block(x, p, sizes, outside))
+
     @pytest.mark.purity
     def test_x_and_parameters_stay_as_they_are(self, learner, rng):
         made, p = draw_block(learner, rng, SEVERAL[0])
@@ -92,11 +99,13 @@ class TestForward:
         for shape in REFUSED:
             with pytest.raises(ValueError):
                 made.forward(rng.normal(size=shape))
-        for wrong in ((8, 3, 1, 5), (8, 8, 1, 5), (8, 4, 3, 5), (8, 0, 1, 5), (8, 4, 0, 5), (8, 4, 2, 0), (8, 4, 8, 5)):
+        heads = [(8, 3, 1, 5), (8, 8, 1, 5), (8, 4, 3, 5), (8, 4, 8, 5)]
+        for wrong in [*heads, (0, 4, 2, 5), (8, 0, 1, 5), (8, 4, 0, 5), (8, 4, 2, 0), (8.0, 4, 2, 5)]:
             with pytest.raises(ValueError):
                 learner.ModernBlock(*wrong)
-        with pytest.raises(ValueError):
-            learner.ModernBlock(8, 4, 2, 5, window=0)
+        for window in (0, 2.5):
+            with pytest.raises(ValueError):
+                learner.ModernBlock(8, 4, 2, 5, window=window)
         check_params_refusals(made, block_shapes(SEVERAL[0]), rng)
 
 

@@ -73,7 +73,8 @@ class TestRollingCache:
             with pytest.raises(ValueError):
                 learner.RollingCache(window)
         ((keys, values),) = draw_pieces(rng, (2,))
-        for wrong in ((keys[0], values[0]), (keys, values[:, :1]), (keys[:, :, :1], values), (keys[:1], values)):
+        flat = [(keys[0], values[0]), (keys[..., 0], values), (keys, values[..., 0])]
+        for wrong in [*flat, (keys, values[:, :1]), (keys[:, :, :1], values), (keys[:1], values)]:
             with pytest.raises(ValueError):
                 learner.RollingCache(3).append(*wrong)
 
@@ -141,5 +142,6 @@ class TestTokenByToken:
             with pytest.raises(ValueError):
                 model.forward_with_cache(np.array(wrong))
         _, cache = model.forward_with_cache(np.array([[1, 2, 3]]))
-        with pytest.raises(ValueError):
-            model.forward_with_cache(np.array([[4, 7]]), cache)
+        for wrong in (np.array([[4, 7]]), np.zeros((1, 0), dtype=int)):
+            with pytest.raises(ValueError):
+                model.forward_with_cache(wrong, cache)

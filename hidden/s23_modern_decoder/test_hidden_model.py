@@ -98,6 +98,13 @@ class TestForward:
             axes = "batch seq token"
             assert_output(logits, lambda outside, ids=ids: gpt(ids, p, sizes, outside), name="logits", axes=axes)
 
+    def test_no_window_and_base_10000_by_default(self, learner, rng):
+        sizes = Sizes(1, 8, 2, 1)
+        model, p = learner.ModernGPT(7, 1, 8, 2, 1, 5, rng), oracles.draw(rng, model_shapes(sizes))
+        model.params = p
+        ids = rng.integers(0, 7, size=(1, 30))
+        assert_output(model.forward(ids), lambda outside: gpt(ids, p, sizes, outside), name="logits")
+
     def test_parameters_that_are_set_later(self, learner, rng):
         model, ids = draw_model(learner, rng, SEVERAL[0])[0], rng.integers(0, 7, size=(2, 3))
         model.forward(ids)
@@ -139,6 +146,11 @@ class TestForward:
     def test_wrong_ids_are_refused(self, learner, rng, wrong):
         with pytest.raises(ValueError):
             new_model(learner, rng, SEVERAL[0]).forward(np.array(wrong))
+
+    @pytest.mark.refusals
+    def test_a_sequence_without_tokens_is_refused(self, learner, rng):
+        with pytest.raises(ValueError):
+            new_model(learner, rng, SEVERAL[0]).forward(np.zeros((2, 0), dtype=int))
 
 
 @pytest.mark.criterion("model-gradients")

@@ -70,8 +70,9 @@ class TestRotary:
         for shape, positions in (((3, 5), 3), ((2, 3, 1), 3), ((3, 6), 4), ((4,), 1)):
             with pytest.raises(ValueError):
                 learner.rotary_forward(rng.normal(size=shape), np.arange(positions))
-        with pytest.raises(ValueError):
-            learner.rotary_forward(rng.normal(size=(3, 6)), np.zeros((2, 3), dtype=int))
+        for shape, positions in (((3, 6), np.zeros((2, 3), dtype=int)), ((4,), np.array(1))):
+            with pytest.raises(ValueError):
+                learner.rotary_forward(rng.normal(size=shape), positions)
 
 
 @pytest.mark.criterion("rotary-gradients")
