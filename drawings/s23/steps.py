@@ -39,12 +39,12 @@ GIVEN = f"{TOKENS} tokens for what is seen · {READ} for the cache · 700 senten
 
 def start(example: None, seed: int, files: Mapping[str, bytes]) -> Known:
     """Return queries and keys, and the sentences as one text."""
-    rng = np.random.default_rng(seed)
+    draws = np.random.default_rng(seed)
     lines = [[".", *line.split()[:-1]] for line in files["sentences.txt"].decode().splitlines()]
     words = sorted({word for line in lines for word in line})
     index = {word: place for place, word in enumerate(words)}
     text = np.array([index[word] for line in lines[:TRAINING] for word in line])
-    queries, keys = (rng.standard_normal((heads, TOKENS, 4)) for heads in (HEADS, SHARED))
+    queries, keys = (draws.standard_normal((heads, TOKENS, 4)) for heads in (HEADS, SHARED))
     return {"queries": queries, "keys": keys, "text": text, "words": words, "seed": seed}
 
 
