@@ -16,7 +16,7 @@ OTHERS = {  # what else starts processes, and which
     "classroom.pull": "git",
     "course.provenance": "git",
     "isolation.bubblewrap": "bwrap, to see whether it works",
-    "report.terminal.pages": "a pager",
+    "report.terminal.pager": "a pager",
     "setup.making": "git",
     "setup.updating": "git",
     "submission.git": "git",
@@ -25,7 +25,7 @@ OTHERS = {  # what else starts processes, and which
 }
 SPAWNING = {  # processes that multiprocessing starts, within `children.spawning`
     "authoring.proof": "gradings of trusted modules",
-    "gradebook.pool": "gradings of a class",
+    "gradebook.process_pool": "gradings of a class",
 }
 STARTS = {"run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 MAY_START = re.compile(

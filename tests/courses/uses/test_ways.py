@@ -13,7 +13,7 @@ from tests.courses.conftest import WORDS
 from tests.courses.uses.ways import Ways
 from tests.support.places import ROOT
 
-STAGES = ("s18", "s19", "s20", "s21")  # of this course, with uses
+STAGES = ("s18", "s19", "s20", "s21", "s23")  # of this course, with uses
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="each way is one of a system that forks")
 
 
