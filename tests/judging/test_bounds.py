@@ -11,6 +11,7 @@ import pytest
 
 from grader.judging import bounds
 from tests.support.alone import alone
+from tests.support.places import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
 
@@ -67,6 +68,21 @@ def test_libraries_are_asked_for_one_thread_before_numpy_is_loaded() -> None:
         print([first, os.environ.get("OPENBLAS_NUM_THREADS")])
     """)
     assert found == ["1", None]
+
+
+def test_a_grader_asks_for_that_before_it_imports_numpy() -> None:
+    found = alone(f"""
+        import os, sys
+        from pathlib import Path
+        from grader.course.manifest import load_course
+        from grader.judging.grading import Grader
+        os.environ.pop("OPENBLAS_NUM_THREADS", None)
+        course = load_course(Path({str(ROOT)!r}))
+        was_loaded = "numpy" in sys.modules
+        Grader(course, course.stages[0])
+        print([was_loaded, os.environ.get("OPENBLAS_NUM_THREADS")])
+    """)
+    assert found == [False, "1"]
 
 
 def test_a_choice_of_the_users_stands(monkeypatch: pytest.MonkeyPatch) -> None:
