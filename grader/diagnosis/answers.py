@@ -27,7 +27,7 @@ class RightModules:
     def module(self, text: str, name: str) -> types.ModuleType:
         """Return a right module, loaded when it is first asked for."""
         if text not in self._modules:
-            self._modules[text] = module_from(_compiled(text, name), name)
+            self._modules[text] = module_from(compiled(text, name), name)
         return self._modules[text]
 
 
@@ -70,8 +70,11 @@ class Answers:
         return found
 
     def prepare(self) -> RightModules:
-        """Load the right modules, and return them for the modules that are graded."""
-        _ = self.rights
+        """Load the right modules, with probes and without, and return them for the modules that are graded."""
+        from grader.diagnosis.pool import noting
+
+        for text in self.rights:
+            noting(text)
         return self._prepared
 
     def compares(self, criterion: str) -> bool:
@@ -83,6 +86,7 @@ class Answers:
         self._compared[criterion] += 1
 
 
-@lru_cache(16)  # of the stage that is graded again and again
-def _compiled(text: str, name: str) -> types.CodeType:
+@lru_cache(64)  # of the stages that are graded again and again
+def compiled(text: str, name: str) -> types.CodeType:
+    """Return the code of a right module."""
     return compile(text, f"<{name}>", "exec")

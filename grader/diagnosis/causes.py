@@ -18,10 +18,10 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS
 from grader.diagnosis.answers import Answers
-from grader.diagnosis.checks import Check, Checks, Ended
+from grader.diagnosis.checks import Check, Checks, Ended, Passed
 from grader.diagnosis.edited import Cause, Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
-from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.module_text import ModuleText, parsed
 from grader.diagnosis.obvious import NOTHING, REFUSED, ended_at, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
@@ -56,13 +56,15 @@ class Explainer:
 
     @cached_property
     def _module(self) -> ModuleText:
-        return ModuleText(self.learner.decode("utf-8-sig", "replace"))
+        return parsed(self.learner.decode("utf-8-sig", "replace"))
 
     @cached_property
     def _edited(self) -> Edited:
         return Edited(self.stage, self._module, self.rights, self.runner, self.stub_text, self.pool)
 
-    def explained(self, outcomes: Sequence[Outcome], failed: Sequence[Ended], passed: Sequence[Ended]) -> list[Outcome]:
+    def explained(
+        self, outcomes: Sequence[Outcome], failed: Sequence[Ended], passed: Sequence[Passed]
+    ) -> list[Outcome]:
         """Return the outcomes with the causes of those that failed."""
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
@@ -377,5 +379,5 @@ def settled(
     )  # fmt: skip
     with uncollected():
         return explainer.explained(
-            outcomes, [Ended.of(*each) for each in log.failed], [Ended.of(*each) for each in log.passed]
+            outcomes, [Ended.of(*each) for each in log.failed], [*filter(None, map(Passed.of, log.passed))]
         )

@@ -18,6 +18,7 @@ from grader.diagnosis.instrument import LOG
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.runner import STEPS, Runner, Stand, error_of, requests_of, stays_there
 from grader.outcome import Outcome
+from grader.sandbox.connection import LoggedTest, PassedTest
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Name, Record
@@ -45,13 +46,17 @@ class Ended:
     @classmethod
     def of(cls, outcome: Outcome, records: list[Record], names: dict[str, Name]) -> Self:
         """Return a test whose records call a class by the name that was asked for, whatever it was defined as."""
-        numbers = {entry.number: name for name, entry in names.items() if entry.number}
-        asked = {}
-        for each in records:
-            if isinstance(each.result, RemoteValue) and each.kind == "call" and each.target in numbers:
-                asked[each.result.__dict__["_shown"]] = numbers[each.target]
-        changed = {shown: name for shown, name in asked.items() if shown not in asked.values()}
-        return cls(outcome, [_relabelled(each, changed) for each in records] if changed else records, names)
+        return cls(outcome, _by_asked_name(records, names), names)
+
+
+def _by_asked_name(records: list[Record], names: Mapping[str, Name]) -> list[Record]:
+    numbers = {entry.number: name for name, entry in names.items() if entry.number}
+    asked = {}
+    for each in records:
+        if isinstance(each.result, RemoteValue) and each.kind == "call" and each.target in numbers:
+            asked[each.result.__dict__["_shown"]] = numbers[each.target]
+    changed = {shown: name for shown, name in asked.items() if shown not in asked.values()}
+    return [_relabelled(each, changed) for each in records] if changed else records
 
 
 def _relabelled(record: Record, names: Mapping[str, str]) -> Record:
@@ -61,6 +66,38 @@ def _relabelled(record: Record, names: Mapping[str, str]) -> Record:
     found = copy.copy(record)
     found.label = f"{names[owner]}{dot}{rest}"
     return found
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A test that passed: the functions that it called, how much it gave them, and its requests, once needed."""
+
+    outcome: Outcome
+    calls: frozenset[str]
+    size: int
+    ended: Callable[[], Ended | None]
+
+    @classmethod
+    def of(cls, test: LoggedTest | PassedTest) -> Self | None:
+        """Return a test of a run; None where its requests cannot be repeated."""
+        if isinstance(test, PassedTest):
+            return cls(test.outcome, test.calls, test.size, lambda: _ended(test.run()))
+        if not usable(test.records):
+            return None
+        ended = Ended.of(*test)
+        return cls(test.outcome, *calls_of(test.records, test.names), lambda: ended)
+
+
+def _ended(test: LoggedTest | None) -> Ended | None:
+    return None if test is None else Ended.of(*test)
+
+
+def calls_of(records: list[Record], names: dict[str, Name]) -> tuple[frozenset[str], int]:
+    """Return the functions that a test calls, and how much it gives them; nothing where that cannot be repeated."""
+    if not usable(records):
+        return frozenset(), 0
+    records = _by_asked_name(records, names)
+    return frozenset(each.label for each in records if each.kind == "call"), sum(map(_size_of, records))
 
 
 @dataclass(eq=False)
@@ -328,7 +365,7 @@ class Checks:
     failing: list[Check] = field(default_factory=list)
     unclear: list[Ended] = field(default_factory=list)  # failed tests of which each answer is right by itself
     _right: list[Check] = field(default_factory=list)  # right calls of tests that failed
-    _passed: list[Ended] = field(default_factory=list)
+    _passed: list[Passed] = field(default_factory=list)
     _made: dict[str, Check | None] = field(default_factory=dict)  # by test that passed
     mended: set[Check] = field(default_factory=set)  # failing calls that are right with the edits found so far
 
@@ -337,7 +374,7 @@ class Checks:
         cls,
         stage: Stage,
         failed: Sequence[Ended],
-        passed: Sequence[Ended],
+        passed: Sequence[Passed],
         rights: Sequence[types.ModuleType],
         learner: bytes,
     ) -> Checks:
@@ -346,7 +383,7 @@ class Checks:
         for each in failed:
             if usable(each.records):
                 found._take(each)
-        found._passed = [each for each in passed if usable(each.records)]
+        found._passed = list(passed)
         return found
 
     def _take(self, ended: Ended) -> None:
@@ -362,10 +399,10 @@ class Checks:
         """Return right calls that lead to some function: those of one function, and of the others in turn."""
         right = (*self._right, *(each for each in self.failing if each in self.mended))
         found = [each for each in right if any(map(reaches, each.labels))]
-        tests = [each for each in self._passed if any(reaches(label) for label in _labels(each))]
-        tests.sort(key=_size_of_test)
-        beside = _in_turn([each for each in tests if first not in _labels(each)], lambda each: each.outcome.criterion)
-        for each in (*[each for each in tests if first in _labels(each)][:most], *beside[: most // 2]):
+        tests = [each for each in self._passed if any(map(reaches, each.calls))]
+        tests.sort(key=lambda each: each.size)
+        beside = _in_turn([each for each in tests if first not in each.calls], lambda each: each.outcome.criterion)
+        for each in (*[each for each in tests if first in each.calls][:most], *beside[: most // 2]):
             check = self.whole(each)
             if check is not None:
                 found.append(check)
@@ -376,27 +413,24 @@ class Checks:
 
     def passed_tests(self, label: str, most: int) -> list[str]:
         """Return tests that asked a function and passed, the shortest first."""
-        tests = sorted((each for each in self._passed if label in _labels(each)), key=_size_of_test)
+        tests = sorted((each for each in self._passed if label in each.calls), key=lambda each: each.size)
         return [each.outcome.test for each in tests[:most]]
 
-    def whole(self, ended: Ended) -> Check | None:
+    def whole(self, passed: Passed) -> Check | None:
         """Return all that a test asked that passed; made once."""
-        test = ended.outcome.test
+        test = passed.outcome.test
         if test not in self._made:
-            self._made[test] = self.maker.whole(ended)
+            ended = passed.ended()
+            self._made[test] = None if ended is None else self.maker.whole(ended)
         return self._made[test]
 
     def trusted(self) -> frozenset[str]:
         """Return the functions that were asked, and of which no answer is wrong with the edits found so far."""
-        asked = {label for each in self._passed for label in _labels(each)} | {each.label for each in self.mended}
+        asked = {label for each in self._passed for label in each.calls} | {each.label for each in self.mended}
         failing = [each for each in self.failing if each not in self.mended]
         wrong = {each.label for each in failing} | {each.label.partition(".")[0] for each in failing}
         unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
         return frozenset(asked - wrong - unseen)
-
-
-def _labels(ended: Ended) -> set[str]:
-    return {record.label for record in ended.records if record.kind == "call"}
 
 
 def _in_turn(items: Iterable[T], group: Callable[[T], str]) -> list[T]:
@@ -406,10 +440,6 @@ def _in_turn(items: Iterable[T], group: Callable[[T], str]) -> list[T]:
         found.append((places[group(each)], each))
         places[group(each)] += 1
     return [each for _, each in sorted(found, key=lambda pair: pair[0])]
-
-
-def _size_of_test(ended: Ended) -> int:
-    return sum(map(_size_of, ended.records))
 
 
 def _size_of(record: Record) -> int:

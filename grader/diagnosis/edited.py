@@ -24,7 +24,7 @@ from grader.diagnosis.edits.base import RARE, USUAL
 from grader.diagnosis.instrument import FLIP, Trace
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
-from grader.diagnosis.module_text import ModuleText, statements
+from grader.diagnosis.module_text import ModuleText, parsed, statements
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import Runner, RunnerGone
 from grader.diagnosis.search import Budget, Found, Search
@@ -94,10 +94,10 @@ class Edited:
         if self.search is None and self.runner is not None and len(self.module.text) <= MOST_BYTES:
             mine = manner_of(self.module.text, label)
             rights = sorted(self.rights, key=lambda each: -likeness(mine, manner_of(each, label)))
-            stub = ModuleText(self.stub_text) if self.stub_text else None
+            stub = parsed(self.stub_text) if self.stub_text else None
             constants = stub.constants if stub is not None else frozenset()
             self.search = Search(
-                self.stage, self.module, [ModuleText(each) for each in rights], self.runner, stub, constants,
+                self.stage, self.module, [*map(parsed, rights)], self.runner, stub, constants,
                 stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
             )  # fmt: skip
         return self.search

@@ -17,11 +17,12 @@ import numpy as np
 
 from grader.course.answers import Mistake, definitions, module_from
 from grader.course.stage import Stage
+from grader.diagnosis.answers import compiled
 from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import MADE, Places, sets
 from grader.diagnosis.lookup import LIBRARIES
-from grader.diagnosis.module_text import Function, ModuleText, called, loaded, parameters, statements
+from grader.diagnosis.module_text import Function, ModuleText, called, loaded, parameters, parsed, statements
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
@@ -64,8 +65,8 @@ class KnownMistakes:
     asked: int = 0
 
     def __post_init__(self) -> None:
-        self._code = compile(self.reference_text, "<reference>", "exec")
-        self._text = ModuleText(self.reference_text)
+        self._code = compiled(self.reference_text, "reference")
+        self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
         self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
@@ -73,7 +74,7 @@ class KnownMistakes:
     def _is_true_of_text(self, mistake: Mistake) -> bool:
         """Say whether the premise of a mistake holds in the learner's function and the helpers that it uses."""
         try:
-            module = ModuleText(self.learner.decode("utf-8-sig", "replace"))
+            module = parsed(self.learner.decode("utf-8-sig", "replace"))
             names = module.reached(mistake.replaces)
         except (SyntaxError, ValueError, RecursionError):
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from grader.course.mutants import replaced, without_docstrings
@@ -158,6 +158,12 @@ def _used(node: ast.AST) -> frozenset[str]:
     """Return the names and attributes in a tree."""
     nodes = (each for each in walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
     return frozenset(getattr(each, "id", getattr(each, "attr", "")) for each in nodes)
+
+
+@lru_cache(16)  # the answers of a stage that is graded again and again, and the module that is graded
+def parsed(text: str) -> ModuleText:
+    """Return a module that several look into."""
+    return ModuleText(text)
 
 
 def _is_accessor(node: Function) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from grader.diagnosis.checks import Check
 from grader.diagnosis.instrument import Probes, Trace
 from grader.diagnosis.likeness import MOST_ALIKE
-from grader.diagnosis.module_text import ModuleText
+from grader.diagnosis.module_text import parsed
 from grader.diagnosis.runner import LEAST_STEPS, MOST_STEPS, LocalRunner, Runner
 from grader.diagnosis.values import Print
 from grader.diagnosis.variants import compiled
@@ -24,7 +24,7 @@ MOST_TEXT = 100_000  # bytes of a module
 
 def _loaded(text: str, runner: Runner) -> Probes:
     """Load a module with probes in all of its functions, and return these."""
-    module = ModuleText(text)
+    module = parsed(text)
     probes = Probes(module, list(module.functions))
     runner.load([compiled(module.whole(probes.definitions()))])
     return probes
@@ -59,7 +59,7 @@ class RightModule:
             return None
 
 
-@lru_cache(16)  # of the stage that is graded again and again
+@lru_cache(64)  # of the stages that are graded again and again
 def noting(text: str) -> RightModule:
     """Return a right module that notes what its expressions hold."""
     runner = LocalRunner()

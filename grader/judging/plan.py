@@ -22,6 +22,7 @@ import pytest
 from grader.course.answers import reference_source
 from grader.course.provided import named
 from grader.course.stage import Stage, public_names
+from grader.diagnosis.checks import calls_of
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
 from grader.judging import bounds, plugin
@@ -57,13 +58,13 @@ def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
     most = Bounds(limits.judge_mb + limits.memory_mb, limits.stage_seconds)
     plan: Plan = {}
     left = MOST_BYTES
-    for _, test, steps, names, free, seconds in bounded(partial(_tell, suite, seed), own, most).told:
+    for _, test, steps, names, free, seconds, calls, size in bounded(partial(_tell, suite, seed), own, most).told:
         left -= sum(len(sent) for sent, _, _ in steps)
         if left > 0:
             found = {name: Name(kind[0], kind[1], tuple(kind[2])) if kind else None for name, *kind in names}
             own_steps = tuple(Step(*each) for each in steps)
             passing = {digest_of_all(each.digest for each in own_steps)}
-            plan[test] = PlannedTest(own_steps, found, free, seconds, passing)
+            plan[test] = PlannedTest(own_steps, found, free, seconds, passing, frozenset(calls), size)
     return plan
 
 
@@ -150,9 +151,10 @@ class _Provider:
 
     def steps(
         self, item: pytest.Item, following: pytest.Item | None
-    ) -> tuple[tuple[Step, ...], Any, int, float] | None:
+    ) -> tuple[tuple[Step, ...], Any, int, float, list[str], int] | None:
         """Run a test; return its steps, the names that it asked for, how many of the first steps hold nothing of an
-        answer, and the seconds of the slowest answer. None where it cannot be planned.
+        answer, the seconds of the slowest answer, the functions that it calls, and how much it gives them. None where
+        it cannot be planned.
         """
         self._made = None
         attempt = Attempt(item)
@@ -169,7 +171,9 @@ class _Provider:
         if not attempt.passed() or not steps or not all(each.is_question for each in steps):
             return None
         free = min(free, self._free(item, following, recording.answers(steps)))
-        return steps, looked_up(module), free, max(record.seconds for record in connection.records)
+        names, slowest = looked_up(module), max(record.seconds for record in connection.records)
+        calls, size = calls_of(connection.records, connection.names)
+        return steps, names, free, slowest, sorted(calls), size
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
         """Return how many questions a test asks before it needs an answer: it runs once more, without knowing any."""

@@ -23,7 +23,7 @@ from grader.outcome import Status
 from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import LearnerProcess
-from grader.sandbox.recorded import Answers, Batch, Plan, RecordedChannel
+from grader.sandbox.recorded import Answers, Batch, Plan, PlannedTest, RecordedChannel
 
 PHASES = {"setup", "call", "teardown"}
 
@@ -253,10 +253,13 @@ class TestRunner:
         finally:
             self._close()
 
-    def again(self, answers: Mapping[int, Answers]) -> Iterator[Ran]:
-        """Run tests whose answers are known to pass."""
-        for place, following in self._in_turn(sorted(answers)):
-            yield self._run_recorded(place, following, answers[place])
+    def planned(self, place: int) -> PlannedTest:
+        """Return what is known of a test that was asked ahead."""
+        return self._plan[name_of(self.items[place])]
+
+    def again(self, place: int, answers: Answers) -> Attempt | None:
+        """Run a test against answers that are known to pass it; None where it asks something else."""
+        return self._against(answers, partial(self._provider.attempted, self.items[place], None))
 
     def _in_turn(self, places: Sequence[int]) -> Iterator[tuple[int, pytest.Item | None]]:
         """Yield each place and the test that follows: what one has set up for the next is not taken down."""
@@ -305,12 +308,15 @@ class TestRunner:
 
     def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
         """Run a test against its answers; there is no attempt where it asks something else."""
+        return Ran(place, following, self._against(answers, partial(self._attempted, place, following)), None, answers)
+
+    def _against(self, answers: Answers, attempted: Callable[[], Attempt]) -> Attempt | None:
         channel = RecordedChannel(answers)
         self._provider.open = partial(self._process.over, channel, self._ends_at)
-        attempt = self._attempted(place, following)
+        attempt = attempted()
         if attempt.connection is not None:
             attempt.connection.end()
-        return Ran(place, following, None if channel.strayed else attempt, None, answers)
+        return None if channel.strayed else attempt
 
     def _run_live(self, places: Sequence[int]) -> Iterator[Ran]:
         """Run tests that ask a process."""

@@ -32,7 +32,7 @@ from grader.judging.task import (
     expect_memory,
 )
 from grader.outcome import Diagnosis, Outcome
-from grader.sandbox.connection import STEPS, Connection, RemoteModule, RequestLog
+from grader.sandbox.connection import STEPS, Connection, LoggedTest, PassedTest, RemoteModule, RequestLog
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
 from grader.submission.loops import Loop, Loops, Span
@@ -174,7 +174,8 @@ class Session:
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
         """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
         self._place = place
-        return self._with_reference(items[place])  # nothing is kept for a next test: which one that is, is open
+        self._items = items
+        return self._with_reference(place)  # nothing is kept for a next test: which one that is, is open
 
     def run(self, items: list[pytest.Item], report: Report, done: Set[int] = frozenset()) -> None:
         """Judge the tests but for those that are done, then tell what explains their failures."""
@@ -188,7 +189,7 @@ class Session:
                 self._take(ran, report)
             self._tell_passed(report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
-            self._run_again()
+            self._keep_unrun()
         report.send("strayed", [name_of(items[place]) for place in sorted(self._runner.strayed)])
         self._settle(report)
         self._name_loops(report)
@@ -262,7 +263,7 @@ class Session:
     def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Report) -> Outcome:
         """Tell what came of a test that ran."""
         expect_memory(attempt.error)
-        with_reference = partial(self._with_reference, self._items[ran.place], ran.following)
+        with_reference = partial(self._with_reference, ran.place, ran.following)
         outcome = self._assessor.outcome(base, attempt, ran.ended, with_reference)
         connection = attempt.connection
         asked = called(self.suite.stage, connection) if outcome.status == "failed" else ()
@@ -284,10 +285,13 @@ class Session:
             report.send("passing", outcome.test, digest)
         return outcome
 
-    def _with_reference(self, item: pytest.Item, following: pytest.Item | None = None) -> str | None:
-        """Run a test with the reference in the learner's place; return its error where even that fails."""
-        reference = self._assessor.reference
-        if reference is None:
+    def _with_reference(self, place: int, following: pytest.Item | None = None) -> str | None:
+        """Run a test with the reference in the learner's place; return its error where even that fails.
+
+        A test that was planned has passed so with this seed.
+        """
+        reference, item = self._assessor.reference, self._items[place]
+        if reference is None or name_of(item) in (self.task.plan or ()):
             return None
         self.shared.at("reference", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)  # its own: what the learner's values took leaves it no less
@@ -295,11 +299,20 @@ class Session:
         expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
         return attempt.fault()
 
-    def _run_again(self) -> None:
-        """Run the tests that passed without being run: what they ask and are answered is evidence."""
-        for ran in self._runner.again(self._answers):
-            if ran.attempt is not None and ran.attempt.passed() and ran.attempt.connection is not None:
-                self._heard.keep(self._outcomes[ran.place], ran.attempt.connection)
+    def _keep_unrun(self) -> None:
+        """Keep the tests that passed without being run as evidence: each is run when it is needed."""
+        for place, answers in self._answers.items():
+            planned = self._runner.planned(place)
+            if planned.size:
+                run = partial(self._logged, place, answers)
+                self._heard.passed.append(PassedTest(self._outcomes[place], planned.calls, planned.size, run))
+
+    def _logged(self, place: int, answers: Answers) -> LoggedTest | None:
+        """Run a test against answers that are known to pass it, and return what it asked and was answered."""
+        attempt = self._runner.again(place, answers)
+        if attempt is None or not attempt.passed() or attempt.connection is None:
+            return None
+        return LoggedTest(self._outcomes[place], attempt.connection.records, attempt.connection.names)
 
     def _settle(self, report: Report) -> None:
         """Tell the causes of the failures."""

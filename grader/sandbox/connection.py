@@ -546,11 +546,20 @@ class LoggedTest(NamedTuple):
     names: dict[str, Name]
 
 
+class PassedTest(NamedTuple):
+    """A test that passed without being run: the functions that it calls, how much it gives them, and how to run it."""
+
+    outcome: Outcome
+    calls: frozenset[str]
+    size: int
+    run: Callable[[], LoggedTest | None]
+
+
 class RequestLog:
     """What can be held against an explanation of a run's failures, within bounds."""
 
     def __init__(self) -> None:
-        self.passed: list[LoggedTest] = []
+        self.passed: list[LoggedTest | PassedTest] = []
         self.failed: list[LoggedTest] = []
         self._left = KEPT_BYTES
 
@@ -558,24 +567,24 @@ class RequestLog:
         """Remember one test that failed or passed."""
         self._forget(outcome.test)  # it ran again
         test = LoggedTest(outcome, connection.records, connection.names)
-        if outcome.status == "failed":
-            self._add(test, self.failed, connection.limits.held)
-        elif outcome.status == "passed":
-            self._add(test, self.passed, connection.limits.held)
+        if outcome.status == "failed" and self._has_room(connection.limits.held):
+            self.failed.append(test)
+        elif outcome.status == "passed" and self._has_room(connection.limits.held):
+            self.passed.append(test)
 
     def sort(self, order: Mapping[str, int]) -> None:
         """Put the tests into their order by name: in which they ran has no part in what explains them."""
-        for tests in (self.passed, self.failed):
-            tests.sort(key=lambda each: order[each.outcome.test])
+        self.passed.sort(key=lambda each: order[each.outcome.test])
+        self.failed.sort(key=lambda each: order[each.outcome.test])
 
     def _forget(self, test: str) -> None:
-        for tests in (self.passed, self.failed):
-            tests[:] = [each for each in tests if each.outcome.test != test]
+        self.passed = [each for each in self.passed if each.outcome.test != test]
+        self.failed = [each for each in self.failed if each.outcome.test != test]
 
-    def _add(self, test: LoggedTest, tests: list[LoggedTest], held: int) -> None:
-        if held <= self._left:
-            self._left -= held
-            tests.append(test)
+    def _has_room(self, held: int) -> bool:
+        has_room = held <= self._left
+        self._left -= held * has_room
+        return has_room
 
     @property
     def is_asked(self) -> bool:

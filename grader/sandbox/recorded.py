@@ -236,7 +236,8 @@ class PlannedTest:
 
     passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
     The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. seconds is
-    how long the reference took for its slowest answer.
+    how long the reference took for its slowest answer. calls are the functions that it asks, and size how much it
+    gives them.
     """
 
     steps: tuple[Step, ...]
@@ -244,6 +245,8 @@ class PlannedTest:
     free: int = 1
     seconds: float = 0.0
     passing: set[bytes] = field(default_factory=set)
+    calls: frozenset[str] = frozenset()
+    size: int = 0
 
     def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
         """Say whether a module with these names, whose answers have this digest, has passed, as another has."""

@@ -12,11 +12,12 @@ import numpy as np
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.causes import Explainer
-from grader.diagnosis.checks import Ended
+from grader.diagnosis.checks import Ended, Passed
 from grader.diagnosis.edited import Cause
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import LocalRunner
 from grader.outcome import Kind, Outcome
+from grader.sandbox.connection import LoggedTest
 from grader.sandbox.record import Name, Record, copied_value
 from tests.diagnosis.reader import complaints
 
@@ -46,6 +47,14 @@ def ended(module: types.ModuleType, test: str, calls: Sequence[Call], status: An
     return Ended(Outcome(test, "row", False, status, kind=kind), records, names)
 
 
+def passed_by(module: types.ModuleType, test: str, calls: Sequence[Call]) -> Passed:
+    """Return a test that passed, as it is evidence."""
+    each = ended(module, test, calls, "passed")
+    made = Passed.of(LoggedTest(each.outcome, each.records, each.names))
+    assert made is not None
+    return made
+
+
 def causes(
     stage: Stage,
     right: str,
@@ -64,7 +73,7 @@ def causes(
         LocalRunner("learner"), textwrap.dedent(stub), pool=pool,
     )  # fmt: skip
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]
-    passed = [ended(module, f"passing {number}", calls, "passed") for number, calls in enumerate(passing)]
+    passed = [passed_by(module, f"passing {number}", calls) for number, calls in enumerate(passing)]
     outcomes = [each.outcome for each in (*failed, *passed)]
     explainer.explained(outcomes, failed, passed)
     assert not explainer.problems

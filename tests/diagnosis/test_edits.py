@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from grader.course.stage import Stage
-from grader.diagnosis.checks import Checks
+from grader.diagnosis.checks import Checks, Passed, calls_of
 from grader.diagnosis.runner import Heard, LocalRunner
+from grader.sandbox.connection import LoggedTest, PassedTest
 from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes, ended, module_of
 from tests.diagnosis.test_causes import MANIFEST, RIGHT
@@ -722,3 +723,26 @@ def test_a_call_that_an_edit_puts_right_has_to_stay_right(stage: Stage) -> None:
     assert len(checks.failing) == 2 and checks.passing(lambda label: True, 9) == []
     checks.mended |= {checks.failing[1]}
     assert checks.passing(lambda label: True, 9) == [checks.failing[1]]
+
+
+def test_a_test_that_passed_without_being_run_is_run_when_its_calls_are_evidence(stage: Stage) -> None:
+    right = module_of(RIGHT)
+    ran = []
+
+    def planned(test: str, calls: list[Call]) -> Passed:
+        each = ended(right, test, calls, "passed")
+
+        def run() -> LoggedTest:
+            ran.append(test)
+            return LoggedTest(each.outcome, each.records, each.names)
+
+        made = Passed.of(PassedTest(each.outcome, *calls_of(each.records, each.names), run))
+        assert made is not None
+        return made
+
+    passed = [planned(f"of {len(values)}", [("first", (values, 0))]) for values in ([1, 2, 3], [1], [1, 2])]
+    checks = Checks.of(stage, [], passed, [right], b"")
+    assert checks.trusted() == {"first"} and checks.passed_tests("first", 2) == ["of 1", "of 2"]
+    assert checks.passing(lambda label: label == "other", 9) == [] and ran == []
+    assert [each.outcome.test for each in checks.passing(lambda label: True, 2, "first")] == ["of 1", "of 2"]
+    assert ran == ["of 1", "of 2"], "the smallest, and no more"
