@@ -74,7 +74,7 @@ def causes(
     )  # fmt: skip
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]
     passed = [passed_by(module, f"passing {number}", calls) for number, calls in enumerate(passing)]
-    outcomes = [each.outcome for each in (*failed, *passed)]
+    outcomes = [*(each.outcome for each in failed), *(each.outcome for each in passed)]
     explainer.explained(outcomes, failed, passed)
     assert not explainer.problems
     edits = [each.checks for each in explainer.causes if not each.declared]
