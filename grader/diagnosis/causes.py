@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS
 from grader.diagnosis.answers import Answers
-from grader.diagnosis.checks import Check, Checks, Ended, Passed
+from grader.diagnosis.checks import Check, Checks, Ended, Passed, of_convention
 from grader.diagnosis.edited import Cause, Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.module_text import ModuleText, parsed
@@ -52,6 +53,7 @@ class Explainer:
     problems: dict[str, str] = field(default_factory=dict)  # by criterion
     causes: list[Cause] = field(default_factory=list)
     _undecided: Mapping[Check, tuple[str, ...]] = field(default_factory=dict)  # ids of known mistakes, by failing call
+    _instead: Mapping[str, Any] = field(default_factory=dict)  # of the reference's: by the learner's convention
     _labels: frozenset[str] = frozenset()  # the functions of which calls fail
 
     @cached_property
@@ -67,6 +69,7 @@ class Explainer:
     ) -> list[Outcome]:
         """Return the outcomes with the causes of those that failed."""
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            self.rights, self._instead = of_convention(self.stage, self.rights, passed, self.learner)
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
             raising = frozenset(filter(None, (ended_at(each.last) for each in checks.failing if each.is_raised)))
             direct = self._direct(failed, raising)
@@ -96,7 +99,7 @@ class Explainer:
         return found
 
     def _explain(self, checks: Checks, direct: Mapping[str, Diagnosis]) -> None:
-        known = KnownMistakes(self.stage, self.reference_text, self.mistakes, self.learner)
+        known = KnownMistakes(self.stage, self.reference_text, self.mistakes, self.learner, self._instead)
         self._undecided = known.undecided
         left = list(checks.failing)
         self._labels = frozenset(each.label for each in left)

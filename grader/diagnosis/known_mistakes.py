@@ -58,6 +58,7 @@ class KnownMistakes:
     reference_text: str
     mistakes: Sequence[Mistake]
     learner: bytes
+    instead: Mapping[str, Any] = field(default_factory=dict)  # what takes the place of the reference's
     _modules: dict[tuple[str, ...], types.ModuleType] = field(default_factory=dict)
     _answers: dict[tuple[tuple[str, ...], Check], bool] = field(default_factory=dict)
     undecided: dict[Check, tuple[str, ...]] = field(default_factory=dict)  # the ids of those that explain a call alike
@@ -325,6 +326,7 @@ class KnownMistakes:
         key = tuple(each.id for each in mistakes)
         if key not in self._modules:
             module = module_from(self._code, "reference" if not key else "wrong")
+            module.__dict__.update(self.instead)
             for each in mistakes:
                 exec(compile(each.source, f"<{each.id}>", "exec"), module.__dict__)
             self._modules[key] = module

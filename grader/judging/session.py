@@ -304,8 +304,9 @@ class Session:
         for place, answers in self._answers.items():
             planned = self._runner.planned(place)
             if planned.size:
-                run = partial(self._logged, place, answers)
-                self._heard.passed.append(PassedTest(self._outcomes[place], planned.calls, planned.size, run))
+                known = planned.calls, planned.size, partial(self._logged, place, answers)
+                test = PassedTest(self._outcomes[place], *known, planned.is_usual(answers.digest))
+                self._heard.passed.append(test)
 
     def _logged(self, place: int, answers: Answers) -> LoggedTest | None:
         """Run a test against answers that are known to pass it, and return what it asked and was answered."""

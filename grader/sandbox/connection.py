@@ -547,12 +547,16 @@ class LoggedTest(NamedTuple):
 
 
 class PassedTest(NamedTuple):
-    """A test that passed without being run: the functions that it calls, how much it gives them, and how to run it."""
+    """A test that passed without being run: the functions that it calls, how much it gives them, and how to run it.
+
+    is_usual says that its answers are those of the reference.
+    """
 
     outcome: Outcome
     calls: frozenset[str]
     size: int
     run: Callable[[], LoggedTest | None]
+    is_usual: bool = False
 
 
 class RequestLog:

@@ -252,6 +252,10 @@ class PlannedTest:
         """Say whether a module with these names, whose answers have this digest, has passed, as another has."""
         return digest in self.passing and all(names.get(name) == found for name, found in self.names.items())
 
+    def is_usual(self, digest: bytes) -> bool:
+        """Say whether answers are those of the reference."""
+        return digest == digest_of_all(each.digest for each in self.steps)
+
     def learn(self, digest: bytes) -> None:
         """Remember the digest of answers that passed."""
         if len(self.passing) < MOST_PASSING:

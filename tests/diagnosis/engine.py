@@ -64,12 +64,14 @@ def causes(
     mistakes: tuple[Mistake, ...] = (),
     stub: str = "",
     pool: Pool | None = None,
+    others: Sequence[str] = (),
 ) -> list[Cause]:
-    """Return the causes of tests that fail, each a list of calls."""
+    """Return the causes of tests that fail, each a list of calls; others are right modules beside the first."""
     text = textwrap.dedent(learners).lstrip("\n")
     module = module_of(text)
+    rights = {textwrap.dedent(each): module_of(each) for each in (right, *others)}
     explainer = Explainer(
-        stage, text.encode(), textwrap.dedent(right), mistakes, {textwrap.dedent(right): module_of(right)},
+        stage, text.encode(), textwrap.dedent(right), mistakes, rights,
         LocalRunner("learner"), textwrap.dedent(stub), pool=pool,
     )  # fmt: skip
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,14 @@ from grader.diagnosis import explanation
 from grader.outcome import Gradient
 
 GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values")
+RIGHT = Gradient("grad_w", "w", (2,), (2,), 0.0)
 
 
-def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanation:
-    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, compares=bool, compared=bool)
+def explained(is_stub: bool = False, wrong: bool = True, others: Sequence[str] = ()) -> explanation.Explanation:
+    rights = dict(enumerate(("the reference", *others)))
+    answers: Any = SimpleNamespace(
+        stage=None, reference="the reference", is_stub=is_stub, compares=bool, compared=bool, rights=rights
+    )
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 
@@ -31,3 +36,13 @@ def test_a_comparison_that_fails_is_noted(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(explanation, "gradients", failing)
     assert explained() == explanation.Explanation(failure="MemoryError: no room")
+
+
+@pytest.mark.parametrize(("agrees", "shown"), [(False, (GRADIENT, RIGHT)), (True, ())])
+def test_gradients_stand_beside_the_right_module_that_answers_most_alike(
+    monkeypatch: pytest.MonkeyPatch, agrees: bool, shown: tuple[Gradient, ...]
+) -> None:
+    tables = {"the reference": (GRADIENT, GRADIENT), "nearer": (GRADIENT, RIGHT), "without": ()}
+    monkeypatch.setattr(explanation, "gradients", lambda stage, module, *asked: tables[module])
+    monkeypatch.setattr(explanation, "Replay", lambda *asked: SimpleNamespace(agrees=lambda records: agrees))
+    assert explained(others=["nearer", "without"]).gradients == shown
