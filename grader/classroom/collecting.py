@@ -24,7 +24,7 @@ from grader.course.provenance import made_here
 from grader.course.stage import Stage
 from grader.criterion import Passes
 from grader.errors import GraderFault, NotHandedIn, SubmissionError, UsageError
-from grader.gradebook.intake import MISSING, committed
+from grader.gradebook.intake import MISSING, commit_times
 from grader.gradebook.job import ungraded
 from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
@@ -348,7 +348,7 @@ def grade_one(
         taken = None
     if taken is not None:
         write_atomically(folder / stage.module, taken.source)
-        when = committed(repository, taken, student.revision)
+        when = commit_times(repository, taken, student.revision).made
         about |= {"submitted": when.isoformat()} if when is not None else {}
     write_atomically(folder / ABOUT, json.dumps(about) + "\n")
     return code in GRADED or (code in TOLD and (folder / FILE).is_file())
