@@ -43,7 +43,8 @@ Platform = Literal["", "canvas", "moodle", "gradescope", "nbgrader"]  # whose ex
 # the file's own time makes it late; a commit's times contradict each other, or the platform's; the roster does not know
 # the student; and what is worth a look, and no more.
 Reason = Literal[
-    "absent", "not found", "another name", "rejected", "import", "load", "late by file", "commit time", "unknown", "note"
+    "absent", "not found", "another name", "rejected", "import", "load", "late by file", "commit time", "unknown",
+    "note",
 ]  # fmt: skip
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _COPY = re.compile(r"(.+?)(?: ?\([0-9]{1,3}\)|[ _-]copy)", re.DOTALL | re.IGNORECASE)

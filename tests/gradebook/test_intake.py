@@ -219,8 +219,8 @@ def test_a_revision_counts_from_its_commit_unless_a_list_says_when(tmp_path: Pat
         ([("21T10", "21T10"), ("19T10", "19T10")], "", "the commit before it says 2026-11-21 10:00 UTC"),
         ([("21T10", "19T10")], "", "its author says 2026-11-21 10:00 UTC"),
         ([("19T10", "19T10")], "2026-11-19T11:00:00Z", ""),
-        ([("19T10", "19T10")], "2026-11-21T09:00:00Z", "in time by the commit alone: 2026-11-19 10:00 UTC by the commit, "
-         "2026-11-21 09:00 UTC by the list, which counts"),
+        ([("19T10", "19T10")], "2026-11-21T09:00:00Z", "in time by the commit alone: 2026-11-19 10:00 UTC by the "
+         "commit, 2026-11-21 09:00 UTC by the list, which counts"),
         ([("21T10", "21T10")], "2026-11-19T11:00:00Z", "committed after it was handed in"),
     ],
 )  # fmt: skip
@@ -231,10 +231,10 @@ def test_a_commit_whose_time_cannot_be_so_is_flagged(
     for author, committer in times:
         (repository / "attention.py").write_text(f"x = '{author} {committer}'\n", encoding="utf-8")
         git(repository, "add", "--all")
-        given = "\n".join([
-            f"tree {git(repository, 'write-tree')}", *(f"parent {each}" for each in git(repository, "rev-list", "-1", "--all").split()),
-            f"author Ada <a@example.org> {at(author)} +0000", f"committer Ada <a@example.org> {at(committer)} +0000", "", "work", "",
-        ])  # fmt: skip
+        parents = [f"parent {each}" for each in git(repository, "rev-list", "-1", "--all").split()]
+        who = "Ada <a@example.org>"
+        people = [f"author {who} {at(author)} +0000", f"committer {who} {at(committer)} +0000"]
+        given = "\n".join([f"tree {git(repository, 'write-tree')}", *parents, *people, "", "work", ""])
         made = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", given=given.encode())
         git(repository, "update-ref", "refs/heads/main", made)
     head, line = "student,repository,revision", "ada,ada,main"

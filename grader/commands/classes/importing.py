@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def take_in_verdicts(
     places: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Folders of verdicts, as CI leaves them, or verdict.json files."),
+        typer.Argument(metavar="PATH...", help="Folders of verdicts, as CI leaves them, or an export of Gradescope."),
     ],
     out: Folder,
     stage: Stages = None,
@@ -37,7 +37,7 @@ def take_in_verdicts(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be taken in; write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take in verdicts of CI and other machines.
+    """Take in verdicts of CI, Gradescope and others.
 
     They count under the same class.toml as all others. Who is in the roster and has no verdict is `missing`, as after
     `grade`. A student who has a result for the same text keeps it. Exit codes: 0 all is taken in; 4 some files are
@@ -65,7 +65,9 @@ def take_in_verdicts(
         unproven = [f"{each.student} {each.result.stage.id}" for each in found if not is_vouched(each, receipts)]
         found = [each for each in found if is_vouched(each, receipts)]
     if not found and not refused and not unproven:
-        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", "Expected verdict.json files.")
+        expected = "Expected verdict.json files, results.json of Gradescope, or its export of submissions."
+        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", expected)
+    members = members or tuple({each.member.student: each.member for each in found if each.member}.values())
     done = Collected(refused=refused, lacking_receipts=tuple(unproven))
     if not dry_run and found:
         here = tuple(each for each in wanted if stage or any(one.result.stage.id == each.id for one in found))
