@@ -24,7 +24,7 @@ from grader.gradebook.policy import FILE as POLICY
 from grader.gradebook.policy import Policy, read_policy
 from grader.gradebook.records import Member, Result
 from grader.gradebook.roster import FILE as ROSTER
-from grader.gradebook.roster import merged, read_roster
+from grader.gradebook.roster import read_rosters
 from grader.gradebook.store import FILE as GRADEBOOK
 from grader.gradebook.store import Gradebook
 from grader.isolation import tiers
@@ -180,9 +180,7 @@ def roster_of(options: RunOptions, zone: tzinfo) -> tuple[Member, ...]:
     class.csv comes first, so that a list that has times changes nobody's name.
     """
     beside = options.folder / ROSTER
-    found: tuple[Member, ...] = ()
-    for path in dict.fromkeys((*((beside,) if beside.is_file() else ()), *options.roster)):
-        found = merged(found, read_roster(path, zone))
+    found = read_rosters((*((beside,) if beside.is_file() else ()), *options.roster), zone)
     if found or not (options.folder / GRADEBOOK).is_file():
         return found
     with Gradebook.open(options.folder) as book:

@@ -116,6 +116,14 @@ def read_roster(path: Path, zone: tzinfo) -> tuple[Member, ...]:
     return tuple(sorted((member for _, member in named), key=lambda member: member.student))
 
 
+def read_rosters(paths: Iterable[Path], zone: tzinfo) -> tuple[Member, ...]:
+    """Return the students of several rosters: what one leaves blank the next one fills in."""
+    found: tuple[Member, ...] = ()
+    for path in dict.fromkeys(paths):
+        found = merged(found, read_roster(path, zone))
+    return found
+
+
 def first_of(mistakes: Iterable[str]) -> str:
     """Return the first of many mistakes, a line each, and how many more there are."""
     found = list(mistakes)
