@@ -66,7 +66,7 @@ def test_verdicts_of_ci_count_under_class_toml_and_who_is_absent_is_missing(here
     again = here("class", "import", str(left), "--out", str(out), "--json")
     assert (again.json["new"], again.json["known"], again.json["missing"]) == (0, 2, 0)
     shown = here("class", "show", "ada", "--out", str(out)).out
-    assert "1 days late" in shown and f"class/ada@{'a' * 40}" in shown
+    assert "1 day late" in shown and f"class/ada@{'a' * 40}" in shown
 
 
 def test_a_text_with_the_right_digest_is_kept_and_another_is_not(here: Here, tmp_path: Path) -> None:
