@@ -252,8 +252,11 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def zero_of(entry: Entry) -> tuple[str, str] | None:
-    """Return the kind and the cause of a mark that nothing could be graded for; None where the module ran."""
+def zero_of(entry: Entry, as_one: bool = True) -> tuple[str, str] | None:
+    """Return the kind and the cause of a mark that nothing could be graded for; None where the module ran.
+
+    as_one leaves out the numbers, in which students with the same cause differ.
+    """
     problem = (entry.verdict or {}).get("problem") or {}
     if entry.outcome in ("waits", "fault") or not (problem or entry.outcome in ("missing", "rejected")):
         return None
@@ -262,7 +265,8 @@ def zero_of(entry: Entry) -> tuple[str, str] | None:
     message = entry.problem.replace(file, "the module") if file else entry.problem
     if entry.outcome == "missing" and "expected" not in message and "another name" not in message:
         message = ""
-    cause = _NUMBERS.sub("#", _LINE.sub("", message))[:MOST_REASON]
+    cause = _LINE.sub("", message)
+    cause = (_NUMBERS.sub("#", cause) if as_one else cause)[:MOST_REASON]
     return KINDS.get(kind, "cannot be graded"), cause
 
 
@@ -274,7 +278,7 @@ def lacks(entry: Entry) -> str:
         return "waits for an earlier stage"
     if entry.outcome == "fault":
         return "the grader failed"
-    if (zero := zero_of(entry)) is not None:
+    if (zero := zero_of(entry, as_one=False)) is not None:
         return ": ".join(filter(None, zero))
     rows = [row for row in _rows(entry.verdict or {}) if row["status"] != "passed"]
     if rows and all(row["status"] == "not_started" for row in _rows(entry.verdict or {})):

@@ -120,6 +120,15 @@ def test_causes_of_zeros_are_counted_whatever_the_line() -> None:
     ]  # fmt: skip
 
 
+def test_causes_of_zeros_are_one_whatever_their_numbers_and_each_student_reads_their_own() -> None:
+    found = Figures()
+    for name, size in (("ada", "2,000,000"), ("bob", "3,000,000")):
+        told = {"kind": "rejected", "message": f"it has {size} bytes", "line": None, "hint": None}
+        found.add(sheet(verdict(criteria=[], problem=told), student=name, outcome="rejected", points=0.0))
+    assert [(each.cause, each.students) for each in found.nothing_earned(5)] == [("it has # bytes", ["ada", "bob"])]
+    assert found.lines[0].reason == "s01: cannot be accepted: it has 2,000,000 bytes"
+
+
 def test_each_student_has_what_lacks_beside_the_points() -> None:
     found = Figures()
     found.add(sheet(verdict()))
