@@ -85,7 +85,7 @@ def found_in(
     """Return the verdicts below a folder, or of a file, and which files could not be taken, with why."""
     if not place.exists():
         raise UsageError(f"{place} does not exist", "Name a folder of verdicts, as CI leaves it, or a verdict.json.")
-    reading = Reading(stages, tiers, zone)
+    reading = VerdictReader(stages, tiers, zone)
     if place.suffix.lower() == ".csv":
         hint = "Give the export of the submissions here, and the list with --roster: it says who they are, and when."
         raise UsageError(f"{place} is a list, and holds no verdict", hint)
@@ -106,7 +106,7 @@ def found_in(
     return tuple(reading.found), tuple(reading.refused)
 
 
-class Reading:
+class VerdictReader:
     """Reads verdicts from files and exports; what cannot be taken is refused, with why."""
 
     def __init__(self, stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo) -> None:

@@ -20,6 +20,8 @@ from grader.report.terminal.screen import say, write
 if TYPE_CHECKING:
     from grader.classroom.collecting import Collected
 
+EXPECTED = "Expected verdict.json files, results.json of Gradescope, or its export of submissions."
+
 
 def take_in_verdicts(
     places: Annotated[
@@ -65,8 +67,7 @@ def take_in_verdicts(
         unproven = [f"{each.student} {each.result.stage.id}" for each in found if not is_vouched(each, receipts)]
         found = [each for each in found if is_vouched(each, receipts)]
     if not found and not refused and not unproven:
-        expected = "Expected verdict.json files, results.json of Gradescope, or its export of submissions."
-        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", expected)
+        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", EXPECTED)
     members = members or tuple({each.member.student: each.member for each in found if each.member}.values())
     done = Collected(refused=refused, lacking_receipts=tuple(unproven))
     if not dry_run and found:
