@@ -94,5 +94,6 @@ def test_the_loop_of_the_page_makes_a_roster_that_is_read_whatever_the_list_is_l
     assert done.stderr == "fatal: no such\n", done.stderr
     found = read_csv(tmp_path / "class.csv")
     assert [(each.name, each.repository, each.revision) for each in found] == [
-        ("ada-l", "class/ada", SHA), ("bo", "class/empty", ""), ("cy", "class/gone", ""), ("zoe-o-hara", "class/zoe", SHA),
+        ("ada-l", "class/ada", SHA), ("bo", "class/empty", ""), ("cy", "class/gone", ""),
+        ("zoe-o-hara", "class/zoe", SHA),
     ]  # fmt: skip
