@@ -317,6 +317,7 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
     number = book.keep_result(Kept(key, outcome, verdict, now, 0.0, made))
     book.drop_waiting(attempt)
     book.count_for(each.student, stage.id, digest, number)
+    before.add((each.student, stage.id, digest))
     return True
 
 

@@ -89,6 +89,7 @@ class Tally:
     faults: list[tuple[str, str]] = field(default_factory=list)  # whose grading failed, and why, each time
     waiting: dict[str, tuple[Lacking, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
+    without_text: list[str] = field(default_factory=list)  # of a regrade: whose module the gradebook does not hold
 
     def count(self, result: Result, fault: str = "") -> None:
         """Count a result by what came of it; fault says why the grader failed."""

@@ -128,6 +128,17 @@ def test_a_dry_run_writes_nothing_and_an_empty_folder_is_told(here: Here, tmp_pa
     assert here("class", "import", str(tmp_path / "empty"), "--out", str(tmp_path / "out")).code == 2
 
 
+def test_a_regrade_leaves_the_mark_of_whose_module_is_not_there(here: Here, tmp_path: Path) -> None:
+    leave(here, tmp_path / "v" / "ada")
+    out = tmp_path / "out"
+    assert here("class", "import", str(tmp_path / "v"), "--out", str(out)).code == 0
+    options = ("--isolation", "process", "--require-isolation", "process", "--jobs", "1", "--apply")
+    done = here.place.run("class", "regrade", "--out", str(out), *options)
+    assert done.code == 0 and "No points change." in done.err, done.err
+    assert "s01: the gradebook does not hold the module of ada: their marks stay." in " ".join(done.err.split())
+    assert marks(here, out) == [("ada", "s01", "graded", "2")]
+
+
 GRADES = (  # as Gradescope's Download Grades has it
     "First Name,Last Name,SID,Email,Sections,Total Score,Max Points,Status,Submission ID,Submission Time,"
     "Lateness (H:M:S),View Count,Submission Count\n"
@@ -230,7 +241,9 @@ def test_results_of_gradescope_are_taken_as_they_lie_there(here: Here, tmp_path:
     broken["extra_data"]["s01"]["verdict"] = "AAAA"
     (tmp_path / "v/ada/results.json").write_text(dumps(good), encoding="utf-8")
     (tmp_path / "v/bob/results.json").write_text(dumps(broken), encoding="utf-8")
+    (tmp_path / "v/ada.json").write_text(dumps(good), encoding="utf-8")  # the same once more
     done = here("class", "import", str(tmp_path / "v"), "--out", str(tmp_path / "out"))
+    assert done.out == "1 taken in, 1 known before, 0 missing, 1 refused\n"
     assert done.code == 4 and "bob/results.json: extra_data, verdict" in " ".join(done.err.split())
     assert marks(here, tmp_path / "out") == [("ada", "s01", "graded", "1")]
     (tmp_path / "grades.csv").write_text(GRADES, encoding="utf-8")
