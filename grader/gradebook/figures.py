@@ -23,7 +23,9 @@ MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up na
 MOST_TEXT = 400
 MOST_REASON = 160  # characters beside a student's name
 MOST_NAMED = 3  # rows there
-_LINE = re.compile(r",? \(?line \d+\)?")  # differs between students who made the same mistake
+_LINE = re.compile(  # differs between students who made the same mistake
+    r" \(in line \d+(?: and \d+)* too\)|,? \(?(?:in |of )?line \d+\)?"
+)
 _NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
 _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
@@ -173,7 +175,7 @@ class StudentSummary:
 
 @dataclass
 class ZeroFigures:
-    """Why modules earn nothing: of one stage and one cause, and whose they are."""
+    """Why modules earn nothing: of one stage and one cause, without its numbers if they differ, and whose they are."""
 
     stage: str
     kind: str
@@ -197,9 +199,11 @@ class Figures:
         line = StudentSummary(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
         self.lines.append(line)
         for entry in sheet.entries:
-            if (zero := zero_of(entry)) is not None:
-                found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *zero))
+            if (zero := zero_of(entry)) is not None and (own := zero_of(entry, as_one=False)) is not None:
+                found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *own))
                 found.students.append(sheet.student)
+                if found.cause != own[1]:
+                    found.cause = zero[1]
             stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
             tries = sheet.tries.get(entry.stage, ())
             _count(stage, entry, tries)
