@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.atomic import write_atomically
-from grader.classroom.ci_roster import Student
+from grader.classroom.ci_roster import Student, slug
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
 from grader.classroom.results import FILE, MAX_BYTES, Malformed, StageResult, checked, document, parsed
 from grader.course.provenance import made_here
@@ -241,6 +241,9 @@ def collect(
     for member in roster:
         for key in (*keys(member), *_number(member)):
             names.setdefault(key, member.student)
+    for member in roster:  # as CI calls them
+        for given in filter(None, map(slug, (member.student, member.name, member.submission))):
+            names.setdefault(given, member.student)
     new = known = 0
     strangers: dict[str, None] = {}
     changed: dict[str, None] = {}

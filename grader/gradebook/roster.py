@@ -54,6 +54,7 @@ _GITHUB = {
 }  # fmt: skip
 _OWN = {"student": "student", **{name: name for name in COLUMNS}}
 _OWN |= {name.replace("_", " "): name for name in COLUMNS} | {"e-mail": "email", "mail": "email", "group": "team"}
+_OWN["repository"] = "submission"  # of the list that CI grades
 _EXPORTS: tuple[tuple[str, Sequence[set[str]], Mapping[str, str]], ...] = (
     ("Moodle", [{"identifier", "full name"}], _MOODLE),
     ("GitHub Classroom", [{"identifier", "github_username"}, {"roster_identifier", "github_username"}], _GITHUB),
@@ -138,8 +139,10 @@ def merged(members: Sequence[Member], more: Iterable[Member]) -> tuple[Member, .
     (Member(student='ada', name='', login='', email='ada@uni.edu', section='', team='', canvas_id='4711', ...
     """
     found = list(members)
+    known_by = [keys(replace(each, submission="")) for each in members]  # a submission may be of several
     for member in more:
-        same = [at for at, each in enumerate(found) if keys(each) & keys(member)]
+        mine = keys(replace(member, submission=""))
+        same = [at for at, theirs in enumerate(known_by) if theirs & mine]
         if len(same) != 1:
             found.append(member)
             continue

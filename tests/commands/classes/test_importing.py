@@ -15,6 +15,7 @@ import pytest
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
+from grader.classroom.ci_roster import read_csv
 from grader.classroom.receipt import new_signing_key
 from grader.course.manifest import load_course
 from grader.gradebook.roster import read_metadata
@@ -67,6 +68,23 @@ def test_verdicts_of_ci_count_under_class_toml_and_who_is_absent_is_missing(here
     assert (again.json["new"], again.json["known"], again.json["missing"]) == (0, 2, 0)
     shown = here("class", "show", "ada", "--out", str(out)).out
     assert "1 day late" in shown and f"class/ada@{'a' * 40}" in shown
+
+
+def test_students_are_known_under_the_names_that_ci_gives_them(here: Here, tmp_path: Path) -> None:
+    roster = tmp_path / "class.csv"
+    lines = ["Ada Lovelace,class/ada", "Zoë O'Hara,class/zoe", "李明,class/liming", "Cy,class/cy"]
+    revision = "a" * 40
+    text = "\n".join(["student,repository,revision", *(f"{line},{revision}" for line in lines)])
+    roster.write_text(text, encoding="utf-8")
+    for student, line in zip(read_csv(roster)[:3], lines, strict=False):
+        folder = leave(here, tmp_path / "v" / f"verdict-{student.name}-s01")
+        about = {"student": student.name, "repository": line.partition(",")[2], "revision": revision}
+        (folder / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    done = here("class", "import", str(tmp_path / "v"), "--out", str(tmp_path / "out"), "--roster", str(roster))
+    assert (done.out, done.err) == ("3 taken in, 0 known before, 1 missing, 0 refused\n", "")
+    assert {(name, outcome) for name, _, outcome, _ in marks(here, tmp_path / "out")} == {
+        ("Ada Lovelace", "graded"), ("Zoë O'Hara", "graded"), ("李明", "graded"), ("Cy", "missing"),
+    }  # fmt: skip
 
 
 def test_a_text_with_the_right_digest_is_kept_and_another_is_not(here: Here, tmp_path: Path) -> None:
