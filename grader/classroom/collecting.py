@@ -31,7 +31,7 @@ from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.records import Attempt, Clock, Key, Member, Outcome, Versions, Waiting
 from grader.gradebook.records import Result as Kept
-from grader.gradebook.roster import METADATA, keys, moment, read_metadata
+from grader.gradebook.roster import METADATA, keys, moment, read_metadata, read_sheet
 from grader.gradebook.store import Gradebook
 from grader.report.document import counts_document, kinds_document, robustness_document
 from grader.report.gradescope import unpacked, words_in
@@ -42,6 +42,7 @@ from grader.verdict import SCHEMA
 
 ABOUT = "about.json"
 RESULTS = "results.json"  # of Gradescope
+TABLE = "results.csv"  # of `grader ci publish`
 GRADED = (0, 1)  # exit codes of a check
 TOLD = (3, 5)  # it waits, or there is nothing that can be graded: a result where a verdict says so
 REPORTS = "github,json={0}/verdict.json,junit={0}/junit.xml,gradescope={0}/results.json"
@@ -69,7 +70,10 @@ class ImportedVerdict:
 
 @dataclass(frozen=True)
 class Collected:
-    """What came of a collection: how many results are new, who is known to no roster, and which files were refused."""
+    """What came of a collection: how many results are new, who is known to no roster, and which files were refused.
+
+    faults are those for whom the grader failed elsewhere, and why.
+    """
 
     new: int = 0
     known: int = 0
@@ -77,6 +81,7 @@ class Collected:
     strangers: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     lacking_receipts: tuple[str, ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 def found_in(
@@ -101,6 +106,9 @@ def found_in(
         if path.name == RESULTS and path.with_name(FILE).is_file():  # the same once more
             continue
         reading.file(path)
+    for path in sorted(place.rglob(TABLE)) if place.is_dir() else ():
+        if not any(path.is_relative_to(each) for each in exports):
+            reading.faults(path)
     for export in exports:
         reading.export(export)
     return tuple(reading.found), tuple(reading.refused)
@@ -124,6 +132,20 @@ class VerdictReader:
                 self.found.append(self._of_folder(path, values))
             elif path.name in (FILE, RESULTS):
                 raise Malformed("it is no verdict")
+
+    def faults(self, path: Path) -> None:
+        """Read a results.csv of CI: for whom the grader failed there, so that nobody takes them for missing."""
+        with self._refusing(path):
+            for line in read_sheet(path, "Expected the results.csv that CI leaves.").lines:
+                cell = {
+                    name: line.cells.get(name, "").strip() for name in ("student", "stage", "outcome", "reason", "file")
+                }
+                stage = next((each for each in self._stages if each.id == cell["stage"]), None)
+                if stage is not None and cell["outcome"] == "fault" and printable(cell["student"]) == cell["student"]:
+                    why = printable(cell["reason"])[:MOST_TEXT] or "the grader failed in CI"
+                    self.found.append(
+                        ImportedVerdict(cell["student"], StageResult(stage, why=why), label=printable(cell["file"]))
+                    )
 
     def export(self, folder: Path) -> None:
         """Read an export of Gradescope: of its files the metadata alone, and the modules that the verdicts name."""
@@ -250,12 +272,17 @@ def collect(
     with book.changing():
         book.keep_roster(roster)
         before = {(each.student, each.stage, each.digest) for each in book.attempts() if each.result is not None}
-        for each in found:
+        faults: list[tuple[str, str]] = []
+        for each in sorted(found, key=lambda each: each.result.outcome == "fault"):
             mine = [*_number(each.member), *sorted(keys(each.member))] if each.member else [folded([each.student])[0]]
             student = next((names[key] for key in mine if key in names), each.student)
             if roster and student not in {member.student for member in roster}:
                 strangers[student] = None
-            if _keep(book, replace(each, student=student), before, now):
+            if each.result.outcome == "fault":
+                if not any(known_as[:2] == (student, each.result.stage.id) for known_as in before):
+                    _keep(book, replace(each, student=student), before, now)
+                    faults.append((student, each.result.why))
+            elif _keep(book, replace(each, student=student), before, now):
                 new += 1
             else:
                 known += 1
@@ -277,7 +304,7 @@ def collect(
             changed[name] = None
         for name in changed:
             update_marks(book, policy, name, "taken in", now)
-    return Collected(new, known, len(lacking), tuple(strangers))
+    return Collected(new, known, len(lacking), tuple(strangers), faults=tuple(faults))
 
 
 def _number(member: Member) -> tuple[str, ...]:

@@ -80,9 +80,20 @@ def test_students_are_known_under_the_names_that_ci_gives_them(here: Here, tmp_p
         folder = leave(here, tmp_path / "v" / f"verdict-{student.name}-s01")
         about = {"student": student.name, "repository": line.partition(",")[2], "revision": revision}
         (folder / "about.json").write_text(json.dumps(about), encoding="utf-8")
-    done = here("class", "import", str(tmp_path / "v"), "--out", str(tmp_path / "out"), "--roster", str(roster))
+    command = ("class", "import", str(tmp_path / "v"), "--out", str(tmp_path / "out"), "--roster", str(roster))
+    (tmp_path / "v/results").mkdir()
+    (tmp_path / "v/results/results.csv").write_text(  # as `grader ci publish` leaves it
+        "student,stage,outcome,reason,file\ncy,s01,fault,it cannot be fetched,class/cy@1\nada-lovelace,s01,fault,x,y\n"
+    )
+    failed = here(*command)
+    assert (failed.code, failed.out) == (4, "3 taken in, 0 known before, 0 missing, 0 refused\n")
+    assert "The grader failed for Cy: no mark comes from that." in failed.err and "it cannot be fetched" in failed.err
+    assert ("Cy", "s01", "fault", "") in marks(here, tmp_path / "out")
+    (tmp_path / "v/results/results.csv").unlink()
+    command = (*command[:4], str(tmp_path / "again"), *command[5:])
+    done = here(*command)
     assert (done.out, done.err) == ("3 taken in, 0 known before, 1 missing, 0 refused\n", "")
-    assert {(name, outcome) for name, _, outcome, _ in marks(here, tmp_path / "out")} == {
+    assert {(name, outcome) for name, _, outcome, _ in marks(here, tmp_path / "again")} == {
         ("Ada Lovelace", "graded"), ("Zoë O'Hara", "graded"), ("李明", "graded"), ("Cy", "missing"),
     }  # fmt: skip
 
