@@ -58,11 +58,16 @@ class PushPlan:
     without_points: tuple[str, ...]
 
 
+def expect_server(address: str) -> None:
+    """Raise UsageError for an address to which the token may not be sent."""
+    expect_address(address, "https://canvas.example.edu")
+
+
 class CanvasAssignment:
     """One assignment of a course in Canvas."""
 
     def __init__(self, server: str, course: str, number: str, token: str) -> None:
-        expect_address(server, "https://canvas.example.edu")
+        expect_server(server)
         self._server, self._token = server.rstrip("/"), token
         self._place = f"{self._server}/api/v1/courses/{course}/assignments/{number}"
 

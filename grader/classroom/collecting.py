@@ -1,4 +1,4 @@
-"""Verdicts of CI and other machines: left in folders, each with what is known of it, and taken into a gradebook.
+"""Verdicts of CI, Gradescope and other machines, left in folders or in an export, and taken into a gradebook.
 
 Of a verdict's file only what has the form of a verdict is taken (results.py), and of what explains its failures plain
 text. Beside it may lie `about.json` (whose it is, and when it was handed in) and the module's text, which has to have
@@ -11,34 +11,38 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 from grader.atomic import write_atomically
-from grader.classroom.ci_roster import Student
+from grader.classroom.ci_roster import Student, slug
 from grader.classroom.receipt import InvalidReceiptError, Receipt, verified
-from grader.classroom.results import FILE, MAX_BYTES, Malformed, StageResult, checked, document
+from grader.classroom.results import FILE, MAX_BYTES, Malformed, StageResult, checked, document, parsed
 from grader.course.provenance import made_here
 from grader.course.stage import Stage
 from grader.criterion import Passes
 from grader.errors import GraderFault, NotHandedIn, SubmissionError, UsageError
-from grader.gradebook.intake import MISSING, committed
+from grader.gradebook.intake import MISSING, commit_times
 from grader.gradebook.job import ungraded
 from grader.gradebook.marks import Entry, table, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.records import Attempt, Clock, Key, Member, Outcome, Versions, Waiting
 from grader.gradebook.records import Result as Kept
-from grader.gradebook.roster import keys, moment
+from grader.gradebook.roster import METADATA, keys, moment, read_metadata, read_sheet
 from grader.gradebook.store import Gradebook
 from grader.report.document import counts_document, kinds_document, robustness_document
+from grader.report.gradescope import unpacked, words_in
 from grader.submission import take
 from grader.submission.files import folded, printable
 from grader.submission.snapshot import whole_digest
 from grader.verdict import SCHEMA
 
 ABOUT = "about.json"
+RESULTS = "results.json"  # of Gradescope
+TABLE = "results.csv"  # of `grader ci publish`
 GRADED = (0, 1)  # exit codes of a check
 TOLD = (3, 5)  # it waits, or there is nothing that can be graded: a result where a verdict says so
 REPORTS = "github,json={0}/verdict.json,junit={0}/junit.xml,gradescope={0}/results.json"
@@ -49,7 +53,10 @@ MAX_MODULE = 1 << 20
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """A verdict that was found, whose it is, and what is known of what was handed in."""
+    """A verdict that was found, whose it is, and what is known of what was handed in.
+
+    clock says who tells submitted; member is the student as a platform's export describes them.
+    """
 
     student: str
     result: StageResult
@@ -57,11 +64,16 @@ class ImportedVerdict:
     submitted: datetime | None = None
     label: str = ""
     text: bytes | None = None
+    clock: Clock = "commit"
+    member: Member | None = None
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What came of a collection: how many results are new, who is known to no roster, and which files were refused."""
+    """What came of a collection: how many results are new, who is known to no roster, and which files were refused.
+
+    faults are those for whom the grader failed elsewhere, and why.
+    """
 
     new: int = 0
     known: int = 0
@@ -69,6 +81,7 @@ class Collected:
     strangers: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     lacking_receipts: tuple[str, ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
 
 
 def found_in(
@@ -77,43 +90,112 @@ def found_in(
     """Return the verdicts below a folder, or of a file, and which files could not be taken, with why."""
     if not place.exists():
         raise UsageError(f"{place} does not exist", "Name a folder of verdicts, as CI leaves it, or a verdict.json.")
-    paths = sorted(place.rglob("*.json"))[:MOST_FILES] if place.is_dir() else [place]
-    found: list[ImportedVerdict] = []
-    refused: list[str] = []
-    for path in paths:
-        if path.name == ABOUT or path.name.endswith(".receipt.json") or path.is_symlink():
+    reading = VerdictReader(stages, tiers, zone)
+    if place.suffix.lower() == ".csv":
+        hint = "Give the export of the submissions here, and the list with --roster: it says who they are, and when."
+        raise UsageError(f"{place} is a list, and holds no verdict", hint)
+    exports: list[Path] = []
+    for each in sorted(place.rglob(METADATA), key=lambda path: len(path.parts)) if place.is_dir() else ():
+        if not any(each.is_relative_to(export) for export in exports):
+            exports.append(each.parent)
+    for path in sorted(place.rglob("*.json"))[:MOST_FILES] if place.is_dir() else [place]:
+        if path.is_symlink() or any(path.is_relative_to(each) for each in exports):  # there students' own files lie
             continue
-        try:
+        if path.name == ABOUT or path.name.endswith(".receipt.json"):
+            continue
+        if path.name == RESULTS and path.with_name(FILE).is_file():  # the same once more
+            continue
+        reading.file(path)
+    for path in sorted(place.rglob(TABLE)) if place.is_dir() else ():
+        if not any(path.is_relative_to(each) for each in exports):
+            reading.faults(path)
+    for export in exports:
+        reading.export(export)
+    return tuple(reading.found), tuple(reading.refused)
+
+
+class VerdictReader:
+    """Reads verdicts from files and exports; what cannot be taken is refused, with why."""
+
+    def __init__(self, stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo) -> None:
+        self._stages, self._tiers, self._zone = stages, tiers, zone
+        self.found: list[ImportedVerdict] = []
+        self.refused: list[str] = []
+
+    def file(self, path: Path) -> None:
+        """Read a verdict.json, a results.json or, of any other name, what has the form of one of these."""
+        with self._refusing(path):
             values = document(path)
-            if "criteria" in values and "stage" in values:
-                found.append(_found(path, values, stages, tiers, zone))
-            elif path.name == FILE:
+            if words := list(words_in(values)):
+                self.found += [self._of_folder(path, each) for each in _opened(words)]
+            elif "criteria" in values and "stage" in values:
+                self.found.append(self._of_folder(path, values))
+            elif path.name in (FILE, RESULTS):
                 raise Malformed("it is no verdict")
+
+    def faults(self, path: Path) -> None:
+        """Read a results.csv of CI: for whom the grader failed there, so that nobody takes them for missing."""
+        with self._refusing(path):
+            for line in read_sheet(path, "Expected the results.csv that CI leaves.").lines:
+                cell = {
+                    name: line.cells.get(name, "").strip() for name in ("student", "stage", "outcome", "reason", "file")
+                }
+                stage = next((each for each in self._stages if each.id == cell["stage"]), None)
+                if stage is not None and cell["outcome"] == "fault" and printable(cell["student"]) == cell["student"]:
+                    why = printable(cell["reason"])[:MOST_TEXT] or "the grader failed in CI"
+                    self.found.append(
+                        ImportedVerdict(cell["student"], StageResult(stage, why=why), label=printable(cell["file"]))
+                    )
+
+    def export(self, folder: Path) -> None:
+        """Read an export of Gradescope: of its files the metadata alone, and the modules that the verdicts name."""
+        for name, submission in read_metadata(folder / METADATA, self._zone).items():
+            with self._refusing(folder / name):
+                if not submission.words:
+                    raise Malformed("no verdict of this grader is in its results")
+                for values in _opened(submission.words):
+                    _, result = self._checked(values)
+                    text = _text(folder / name, result)
+                    self.found += [
+                        ImportedVerdict(each.student, result, values, submission.created, name, text, "csv", each)
+                        for each in submission.members
+                    ]
+
+    @contextmanager
+    def _refusing(self, path: Path) -> Iterator[None]:
+        try:
+            yield
         except (Malformed, UsageError) as error:
-            refused.append(f"{printable(str(path))}: {error}")
-    return tuple(found), tuple(refused)
+            self.refused.append(f"{printable(str(path))}: {error}")
+
+    def _checked(self, values: dict[str, Any]) -> tuple[Stage, StageResult]:
+        stage = next((each for each in self._stages if each.id == values.get("stage")), None)
+        if stage is None:
+            raise Malformed("stage")
+        return stage, checked(values, stage, self._tiers)
+
+    def _of_folder(self, path: Path, values: dict[str, Any]) -> ImportedVerdict:
+        """Return a verdict of a student whom the files beside it name, or its folder."""
+        stage, result = self._checked(values)
+        about = document(path.parent / ABOUT) if (path.parent / ABOUT).exists() else {}
+        made = values.get("provenance") or {}
+        names = [about.get("student"), made.get("student") if isinstance(made, dict) else None, _of_name(path, stage)]
+        student = next((each for each in names if isinstance(each, str) and each.strip()), "")
+        if not student or printable(student) != student or len(student) > 100:
+            raise Malformed("student: nobody is named; `grader check --student NAME` names one")
+        label = "@".join(str(each) for each in (about.get("repository"), about.get("revision")) if each)
+        when = submitted_in(about, self._zone)
+        label = printable(label) or printable(path.parent.name)
+        return ImportedVerdict(student.strip(), result, values, when, label, _text(path.parent, result))
 
 
-def _found(
-    path: Path, values: dict[str, Any], stages: Sequence[Stage], tiers: Sequence[str], zone: tzinfo
-) -> ImportedVerdict:
-    stage = next((each for each in stages if each.id == values["stage"]), None)
-    if stage is None:
-        raise Malformed("stage")
-    result = checked(values, stage, tiers)
-    about: dict[str, Any] = {}
-    if (path.parent / ABOUT).exists():
-        about = document(path.parent / ABOUT)
-    made = values.get("provenance") or {}
-    names = [about.get("student"), made.get("student") if isinstance(made, dict) else None, _of_folder(path, stage)]
-    student = next((each for each in names if isinstance(each, str) and each.strip()), "")
-    if not student or printable(student) != student or len(student) > 100:
-        raise Malformed("student: nobody is named; `grader check --student NAME` names one")
-    label = "@".join(str(each) for each in (about.get("repository"), about.get("revision")) if each)
-    return ImportedVerdict(
-        student.strip(), result, values, submitted_in(about, zone),
-        printable(label) or printable(path.parent.name), _text(path.parent / stage.module, result),
-    )  # fmt: skip
+def _opened(words: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the documents that were packed into results of Gradescope."""
+    for word in words:
+        text = unpacked(word, MAX_BYTES)
+        if text is None:
+            raise Malformed("extra_data, verdict")
+        yield parsed(text, "its verdict")
 
 
 def submitted_in(about: Mapping[str, Any], zone: tzinfo) -> datetime | None:
@@ -122,25 +204,23 @@ def submitted_in(about: Mapping[str, Any], zone: tzinfo) -> datetime | None:
     return found if isinstance(found, datetime) else None
 
 
-def _of_folder(path: Path, stage: Stage) -> str:
+def _of_name(path: Path, stage: Stage) -> str:
     """Return whose folder it is: `verdict-STUDENT-STAGE-GROUP` of CI, else one that bears the student's name."""
     name = path.parent.name
     if name.startswith("verdict-") and f"-{stage.id}" in name:
         return name.removeprefix("verdict-").rpartition(f"-{stage.id}")[0]
     if name in (stage.id, stage.name):
         return path.parent.parent.name
-    return name if path.name == FILE else path.stem
+    return name if path.name in (FILE, RESULTS) else path.stem
 
 
-def _text(path: Path, result: StageResult) -> bytes | None:
-    """Return the text of the module that a result is of; None where it is not there, or another."""
+def _text(folder: Path, result: StageResult) -> bytes | None:
+    """Return the text of the module that a result is of, from a folder; None where it is not there, or another."""
     try:
-        if path.is_symlink() or path.stat().st_size > MAX_MODULE:
-            return None
-        text = path.read_bytes()
-    except OSError:
+        taken = take(result.stage, folder, folder)
+    except (SubmissionError, GraderFault, OSError, MemoryError):
         return None
-    return text if whole_digest(hashlib.sha256(text).hexdigest(), result.uses) == result.submission else None
+    return taken.source if whole_digest(taken.digest, result.uses) == result.submission else None
 
 
 def receipts_in(places: Iterable[Path], key: Any) -> dict[tuple[str, str, int], Receipt]:
@@ -181,19 +261,28 @@ def collect(
     """
     names: dict[str, str] = {}
     for member in roster:
-        for key in keys(member):
+        for key in (*keys(member), *_number(member)):
             names.setdefault(key, member.student)
+    for member in roster:  # as CI calls them
+        for given in filter(None, map(slug, (member.student, member.name, member.submission))):
+            names.setdefault(given, member.student)
     new = known = 0
     strangers: dict[str, None] = {}
     changed: dict[str, None] = {}
     with book.changing():
         book.keep_roster(roster)
         before = {(each.student, each.stage, each.digest) for each in book.attempts() if each.result is not None}
-        for each in found:
-            student = names.get(folded([each.student])[0], each.student)
+        faults: list[tuple[str, str]] = []
+        for each in sorted(found, key=lambda each: each.result.outcome == "fault"):
+            mine = [*_number(each.member), *sorted(keys(each.member))] if each.member else [folded([each.student])[0]]
+            student = next((names[key] for key in mine if key in names), each.student)
             if roster and student not in {member.student for member in roster}:
                 strangers[student] = None
-            if _keep(book, replace(each, student=student), before, now):
+            if each.result.outcome == "fault":
+                if not any(known_as[:2] == (student, each.result.stage.id) for known_as in before):
+                    _keep(book, replace(each, student=student), before, now)
+                    faults.append((student, each.result.why))
+            elif _keep(book, replace(each, student=student), before, now):
                 new += 1
             else:
                 known += 1
@@ -215,7 +304,12 @@ def collect(
             changed[name] = None
         for name in changed:
             update_marks(book, policy, name, "taken in", now)
-    return Collected(new, known, len(lacking), tuple(strangers))
+    return Collected(new, known, len(lacking), tuple(strangers), faults=tuple(faults))
+
+
+def _number(member: Member) -> tuple[str, ...]:
+    """Return by what Gradescope knows a student, as no name is written."""
+    return (f"gradescope {member.gradescope_id}",) if member.gradescope_id else ()
 
 
 def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, str]], now: datetime) -> bool:
@@ -226,8 +320,9 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
         digest = hashlib.sha256(each.text).hexdigest()
     elif not digest:  # what waits, or failed, has none: the commit tells it from others
         digest = hashlib.sha256(f"{result.outcome} {each.label}".encode()).hexdigest()
-    clock: Clock = "commit" if each.submitted else "unknown"
-    attempt = Attempt(each.student, stage.id, digest, each.submitted, clock, each.label)
+    clock: Clock = each.clock if each.submitted else "unknown"
+    identity = each.member.gradescope_id if each.member else ""
+    attempt = Attempt(each.student, stage.id, digest, each.submitted, clock, each.label, identity)
     book.keep_attempt(attempt)
     if result.outcome == "fault":
         book.note_fault(each.student, stage.id, result.why, now)
@@ -252,6 +347,7 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
     number = book.keep_result(Kept(key, outcome, verdict, now, 0.0, made))
     book.drop_waiting(attempt)
     book.count_for(each.student, stage.id, digest, number)
+    before.add((each.student, stage.id, digest))
     return True
 
 
@@ -348,7 +444,7 @@ def grade_one(
         taken = None
     if taken is not None:
         write_atomically(folder / stage.module, taken.source)
-        when = committed(repository, taken, student.revision)
+        when = commit_times(repository, taken, student.revision).made
         about |= {"submitted": when.isoformat()} if when is not None else {}
     write_atomically(folder / ABOUT, json.dumps(about) + "\n")
     return code in GRADED or (code in TOLD and (folder / FILE).is_file())

@@ -125,6 +125,11 @@ def document(path: Path) -> dict[str, Any]:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise Malformed(f"{name} cannot be read ({error.strerror})") from error
+    return parsed(data, name)
+
+
+def parsed(data: bytes, name: str) -> dict[str, Any]:
+    """Return the object of a text in JSON, which name calls; raises Malformed."""
     try:
         values = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ from grader.gradebook.policy import FILE as POLICY
 from grader.gradebook.policy import Policy, read_policy
 from grader.gradebook.records import Member, Result
 from grader.gradebook.roster import FILE as ROSTER
-from grader.gradebook.roster import merged, read_roster
+from grader.gradebook.roster import read_rosters
 from grader.gradebook.store import FILE as GRADEBOOK
 from grader.gradebook.store import Gradebook
 from grader.isolation import tiers
@@ -89,6 +89,7 @@ class Tally:
     faults: list[tuple[str, str]] = field(default_factory=list)  # whose grading failed, and why, each time
     waiting: dict[str, tuple[Lacking, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
+    without_text: list[str] = field(default_factory=list)  # of a regrade: whose module the gradebook does not hold
 
     def count(self, result: Result, fault: str = "") -> None:
         """Count a result by what came of it; fault says why the grader failed."""
@@ -180,9 +181,7 @@ def roster_of(options: RunOptions, zone: tzinfo) -> tuple[Member, ...]:
     class.csv comes first, so that a list that has times changes nobody's name.
     """
     beside = options.folder / ROSTER
-    found: tuple[Member, ...] = ()
-    for path in dict.fromkeys((*((beside,) if beside.is_file() else ()), *options.roster)):
-        found = merged(found, read_roster(path, zone))
+    found = read_rosters((*((beside,) if beside.is_file() else ()), *options.roster), zone)
     if found or not (options.folder / GRADEBOOK).is_file():
         return found
     with Gradebook.open(options.folder) as book:

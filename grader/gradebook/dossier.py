@@ -55,8 +55,10 @@ class StageDossier:
     result: Result | None
 
 
-def dossier(book: Gradebook, policy: Policy, student: str, stage: str | None = None) -> tuple[StageDossier, ...]:
-    """Return the stages of a student, or one of them."""
+def dossier(
+    book: Gradebook, policy: Policy, student: str, stage: str | None = None, criterion: str = ""
+) -> tuple[StageDossier, ...]:
+    """Return the stages of a student, or one of them; with a criterion, the code says what is wrong for it alone."""
     found = [each for each in entries(book, student) if stage in (None, each.stage)]
     history = [each for each in book.history() if each.student == student]
     counting = {result: attempt for attempt, result in _counting(book, student)}
@@ -74,7 +76,7 @@ def dossier(book: Gradebook, policy: Policy, student: str, stage: str | None = N
                 entry,
                 str(verdict.get("title") or ""),
                 tuple(_earned(row, earned, reasons) for row in verdict.get("criteria") or ()),
-                marked(text, _said(verdict)) if text is not None else (),
+                marked(text, _said(verdict, criterion)) if text is not None else (),
                 tuple(each for each in history if each.stage in (entry.stage, "")),
                 attempt,
                 book.result(number) if number is not None else None,
@@ -124,10 +126,10 @@ def marked(text: bytes, said: Iterable[tuple[int, str]]) -> tuple[MarkedLine, ..
     return tuple(MarkedLine(at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
 
 
-def _said(verdict: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+def _said(verdict: Mapping[str, Any], criterion: str) -> Iterator[tuple[int, str]]:
     """Yield the causes of a verdict with their lines; of a failure without a cause what it is, at its own line."""
     for row in verdict.get("criteria") or ():
-        for failure in row.get("failures") or ():
+        for failure in (row.get("failures") or ()) if criterion in ("", row["id"]) else ():
             cause = failure.get("cause") or {}
             place = str(failure.get("where") or "").rpartition(":")[2]
             line = cause.get("line") or (int(place) if place.isdecimal() and not cause else 0)

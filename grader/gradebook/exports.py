@@ -282,12 +282,12 @@ def _seconds(entry: Entry) -> float:
 
 def _case(entry: Entry) -> TestCase:
     """Return a case; what it prints, robust criteria and what a person said of their points, changes no verdict."""
-    hand = "" if entry.override is None else f"{entry.override.points:g} points given by hand: {entry.reason}"
+    hand = "" if entry.override is None else f"{count(entry.override.points, 'point')} given by hand: {entry.reason}"
     printed = "\n".join(filter(None, [entry.reached, hand]))
     case = TestCase(entry.stage, entry.student, printed=printed, seconds=_seconds(entry))
     if entry.passed:
         return case
-    points = f"{entry.points:g} points" if entry.points is not None else "no points yet"
+    points = count(entry.points, "point") if entry.points is not None else "no points yet"
     kind: Literal["failure", "error"] = "failure" if entry.outcome == "graded" else "error"
     return replace(case, kind=kind, message=points, type=entry.outcome, text=_text(entry))
 

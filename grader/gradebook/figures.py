@@ -23,7 +23,9 @@ MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up na
 MOST_TEXT = 400
 MOST_REASON = 160  # characters beside a student's name
 MOST_NAMED = 3  # rows there
-_LINE = re.compile(r",? \(?line \d+\)?")  # differs between students who made the same mistake
+_LINE = re.compile(  # differs between students who made the same mistake
+    r" \(in line \d+(?: and \d+)* too\)|,? \(?(?:in |of )?line \d+\)?"
+)
 _NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
 _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
@@ -173,7 +175,7 @@ class StudentSummary:
 
 @dataclass
 class ZeroFigures:
-    """Why modules earn nothing: of one stage and one cause, and whose they are."""
+    """Why modules earn nothing: of one stage and one cause, without its numbers if they differ, and whose they are."""
 
     stage: str
     kind: str
@@ -197,9 +199,11 @@ class Figures:
         line = StudentSummary(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
         self.lines.append(line)
         for entry in sheet.entries:
-            if (zero := zero_of(entry)) is not None:
-                found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *zero))
+            if (zero := zero_of(entry)) is not None and (own := zero_of(entry, as_one=False)) is not None:
+                found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *own))
                 found.students.append(sheet.student)
+                if found.cause != own[1]:
+                    found.cause = zero[1]
             stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
             tries = sheet.tries.get(entry.stage, ())
             _count(stage, entry, tries)
@@ -252,8 +256,11 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def zero_of(entry: Entry) -> tuple[str, str] | None:
-    """Return the kind and the cause of a mark that nothing could be graded for; None where the module ran."""
+def zero_of(entry: Entry, as_one: bool = True) -> tuple[str, str] | None:
+    """Return the kind and the cause of a mark that nothing could be graded for; None where the module ran.
+
+    as_one leaves out the numbers, in which students with the same cause differ.
+    """
     problem = (entry.verdict or {}).get("problem") or {}
     if entry.outcome in ("waits", "fault") or not (problem or entry.outcome in ("missing", "rejected")):
         return None
@@ -262,7 +269,8 @@ def zero_of(entry: Entry) -> tuple[str, str] | None:
     message = entry.problem.replace(file, "the module") if file else entry.problem
     if entry.outcome == "missing" and "expected" not in message and "another name" not in message:
         message = ""
-    cause = _NUMBERS.sub("#", _LINE.sub("", message))[:MOST_REASON]
+    cause = _LINE.sub("", message)
+    cause = (_NUMBERS.sub("#", cause) if as_one else cause)[:MOST_REASON]
     return KINDS.get(kind, "cannot be graded"), cause
 
 
@@ -274,7 +282,7 @@ def lacks(entry: Entry) -> str:
         return "waits for an earlier stage"
     if entry.outcome == "fault":
         return "the grader failed"
-    if (zero := zero_of(entry)) is not None:
+    if (zero := zero_of(entry, as_one=False)) is not None:
         return ": ".join(filter(None, zero))
     rows = [row for row in _rows(entry.verdict or {}) if row["status"] != "passed"]
     if rows and all(row["status"] == "not_started" for row in _rows(entry.verdict or {})):

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,13 +24,15 @@ from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Doubt, Reason, StudentSubmission, SubmittedFile, chosen
 from grader.report.terminal.words import count
 from grader.submission import MAX_BYTES, Snapshot, take, take_misnamed
-from grader.submission.files import is_renamed, shown
+from grader.submission.files import is_renamed, printable, shown
 from grader.submission.git import opened, split
 from grader.submission.reading import told_of
 from grader.submission.source import check_loading
 
 MISSING = hashlib.sha256(b"missing").hexdigest()  # stands for the digest of what was not handed in
-_COMMITTED = re.compile(rb"^committer [^\n]*> ([0-9]{1,12}) [+-][0-9]{4}$", re.MULTILINE)
+_WHEN = re.compile(rb"^(author|committer) [^\n]*> ([0-9]{1,12}) [+-][0-9]{4}$", re.MULTILINE)
+_PARENT = re.compile(rb"^parent ([0-9a-f]{40,64})$", re.MULTILINE)
+SKEW = timedelta(minutes=10)  # by which clocks of two machines may differ
 SHARE = 0.10  # of a class, beyond which a reason is systematic
 FEWEST = 2  # students who make a reason systematic, unless there is but one
 _REMEDY: dict[Reason, str] = {  # of what may be systematic
@@ -49,10 +52,19 @@ _LOADING = ("import", "syntax", "encoding", "import-error")  # kinds of problems
 
 
 @dataclass(frozen=True)
+class CommitTimes:
+    """When a commit was written and when it was made, by its own word, and when what it builds on was made."""
+
+    written: datetime | None = None
+    made: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True)
 class ReadAttempt:
     """An attempt and its module; without one, outcome and error say why. doubts are what is doubtful about it.
 
-    dated says where the attempt's time comes from, in words.
+    dated says where the attempt's time comes from, in words, and commit what its commit says, where it is of one.
     """
 
     attempt: Attempt
@@ -61,6 +73,7 @@ class ReadAttempt:
     error: SubmissionError | GraderFault | None = None
     doubts: tuple[Doubt, ...] = ()
     dated: str = ""
+    commit: CommitTimes | None = None
 
 
 def taken(
@@ -179,36 +192,49 @@ def _one(arrival: StudentSubmission, thing: SubmittedFile, stage: Stage, root: P
 
 
 def _attempt(arrival: StudentSubmission, stage: Stage, digest: str, label: str) -> Attempt:
-    label = label.encode("utf-8", "replace").decode()
-    return Attempt(arrival.student, stage.id, digest, None, "unknown", label, arrival.identity)
+    return Attempt(arrival.student, stage.id, digest, None, "unknown", printable(label), arrival.identity)
 
 
 def _timed(found: ReadAttempt, thing: SubmittedFile) -> ReadAttempt:
     """Return an attempt with its time: the list's or the platform's, else the commit's, else the file's."""
     attempt, snapshot = found.attempt, found.snapshot
+    place, made = split(thing.path), None
+    if snapshot is not None and snapshot.revision is not None and place is not None:
+        times = commit_times(place[0], snapshot, snapshot.revision)
+        made, found = times.made, replace(found, commit=times)
     if thing.submitted is not None:
         attempt = replace(attempt, submitted=thing.submitted.astimezone(UTC), clock="csv")
         return replace(found, attempt=attempt, dated=thing.dated or "list")
-    clock: Clock = "commit"
-    place, when = split(thing.path), None
-    if snapshot is not None and snapshot.revision is not None and place is not None:
-        when = committed(place[0], snapshot, snapshot.revision)
-    elif place is None:
-        clock, when = "file", _written(thing.path, snapshot)
+    clock: Clock = "commit" if place is not None else "file"
+    when = made if place is not None else _written(thing.path, snapshot)
     if when is None:
         return found
     return replace(found, attempt=replace(attempt, submitted=when, clock=clock), dated=clock)
 
 
-def committed(repository: Path, snapshot: Snapshot, revision: str) -> datetime | None:
-    """Return the time of a commit; None where it says none."""
+def commit_times(repository: Path, snapshot: Snapshot, revision: str) -> CommitTimes:
+    """Return the times of a commit, as far as it and those that it builds on are there and say any."""
     try:
         with opened(repository, snapshot.label) as git:
             head = git.content(revision, "commit", MAX_BYTES, snapshot.label).partition(b"\n\n")[0]
+            times = _times(head)
+            before: list[datetime] = []
+            for parent in _PARENT.findall(head):
+                with suppress(SubmissionError, GraderFault):  # fetched without its history
+                    text = git.content(parent.decode(), "commit", MAX_BYTES, snapshot.label)
+                    before += filter(None, [_times(text.partition(b"\n\n")[0]).get("committer")])
     except (SubmissionError, GraderFault):
-        return None
-    match = _COMMITTED.search(head)
-    return _moment(int(match[1])) if match else None
+        return CommitTimes()
+    return CommitTimes(times.get("author"), times.get("committer"), max(before, default=None))
+
+
+def _times(head: bytes) -> dict[str, datetime]:
+    found = ((who.decode(), _moment(int(seconds))) for who, seconds in _WHEN.findall(head))
+    return {who: at for who, at in found if at is not None}
+
+
+def _told(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _written(path: Path, snapshot: Snapshot | None) -> datetime | None:
@@ -349,7 +375,7 @@ def document(intake: Intake) -> dict[str, Any]:
             }
             for each in intake.alarms
         ],
-        "ignored": list(intake.ignored),
+        "ignored": list(map(printable, intake.ignored)),
     }
 
 
@@ -392,11 +418,29 @@ def _row(each: ReadAttempt, arrival: StudentSubmission, policy: Policy, loading:
     doubts = [*each.doubts, *loading]
     if days and attempt.clock == "file":
         doubts.append(Doubt("late by file", _late(days, arrival)))
+    doubts += [Doubt("commit time", told) for told in _commit_doubts(each, policy, days)]
     file = each.snapshot.label if each.snapshot is not None else attempt.label if arrival.things else ""
     when = attempt.submitted.astimezone(policy.zone) if attempt.submitted else None
     return IntakeEntry(
         attempt.student, attempt.stage, file, when, attempt.clock, each.dated, days, arrival.team, tuple(doubts)
     )  # fmt: skip
+
+
+def _commit_doubts(each: ReadAttempt, policy: Policy, days: int) -> Iterator[str]:
+    """Yield what cannot be so unless a clock or a commit's time was set by hand, or a list gives a time of its own."""
+    attempt, made = each.attempt, each.commit.made if each.commit else None
+    if each.commit is None or made is None:
+        return
+    for who, at in (("the commit before it", each.commit.before), ("its author", each.commit.written)):
+        if at is not None and at - made > SKEW:
+            yield f"the commit says that it was made {_told(made)}, and {who} says {_told(at)}"
+    if attempt.clock != "csv" or attempt.submitted is None:
+        return
+    both = f"{_told(made)} by the commit, {_told(attempt.submitted)} by the {each.dated}, which counts"
+    if days and not policy.late_days(attempt.student, attempt.stage, made):
+        yield f"in time by the commit alone: {both}"
+    elif made - attempt.submitted > SKEW:
+        yield f"committed after it was handed in: {both}"
 
 
 def _late(days: int, arrival: StudentSubmission) -> str:

@@ -18,7 +18,7 @@ from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, R
 from grader.gradebook.store import Gradebook
 from grader.report.escape import joined
 from grader.report.stored import row_passes
-from grader.report.terminal.words import reached_of
+from grader.report.terminal.words import count, reached_of
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
@@ -233,7 +233,9 @@ class Entry:
         """Why the points are what they are: what the person who gave them said, else the problem."""
         if self.override is not None:
             return self.override.reason
-        given = (f"{each.criterion}: {each.points:g} points given by hand, {each.reason}" for each in self.corrections)
+        given = (
+            f"{each.criterion}: {count(each.points, 'point')} given by hand, {each.reason}" for each in self.corrections
+        )
         return self.problem or "; ".join(given)
 
     @property

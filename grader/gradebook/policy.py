@@ -174,24 +174,24 @@ def _stages(table: Table, course: Course, base: StagePolicy, zone: tzinfo) -> di
         table.knows(name)
         if name not in known:
             table.wrong(name, f"is not the id of a stage of this course{did_you_mean(name, known)}")
-        elif table.value(name, dict) is not None:
+        if table.value(name, dict) is not None:
             inner = table.table(name)
-            found[name] = _stage_values(inner, base, zone, known[name])
+            found[name] = _stage_values(inner, base, zone, known.get(name), name)
             inner.close()
     return found
 
 
-def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | None) -> StagePolicy:
-    """Read what may stand for one stage or, without one, for all of them."""
+def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | None, name: str = "") -> StagePolicy:
+    """Read what may stand for one stage or, without a name, for all; of a stage that is unknown, its criteria are."""
     kinds = _weights(table, "kinds", KINDS) if "kinds" in table.values else dict(base.kinds)
     partial = _one_of(table, "partial", PARTIAL, base.partial)
     if "partial" in table.values and partial == "kinds" and not any(kinds.values()):
         table.wrong("partial", f"'kinds' needs weights; expected a table kinds with some of {listed(KINDS)}")
     own = base.points if "points" not in table.values else _amount(table, "points", 0.0)
     return StagePolicy(
-        deadline=_moment(table, "deadline", zone) if stage is not None else None,
+        deadline=_moment(table, "deadline", zone) if name else None,
         points=own,
-        criteria=_weights(table, "criteria", [each.id for each in stage.criteria]) if stage is not None else {},
+        criteria=_criteria(table, stage) if name else {},
         criterion=_amount(table, "criterion", base.criterion),
         partial=partial,
         kinds=kinds,
@@ -199,6 +199,14 @@ def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | 
         lend=_one_of(table, "lend", LEND, base.lend),
         passes=_one_of(table, "passes", PASSES, base.passes),
     )
+
+
+def _criteria(table: Table, stage: Stage | None) -> dict[str, float]:
+    inner = table.values.get("criteria")
+    known = (
+        [each.id for each in stage.criteria] if stage is not None else list(inner) if isinstance(inner, dict) else []
+    )
+    return _weights(table, "criteria", known)
 
 
 def _extensions(table: Table, course: Course, zone: tzinfo) -> dict[str, dict[str, datetime | timedelta]]:

@@ -103,6 +103,10 @@ def _to_grade(
     for attempt in attempts:
         place = attempt.student, stage.id, attempt.digest
         taken = _taken(book, attempt, stage)
+        if taken.snapshot is None and taken.outcome == "graded":  # a verdict from elsewhere, which stays
+            tally.without_text.append(attempt.student)
+            tally.kept += 1
+            continue
         if taken.snapshot is None:
             with book.changing():
                 found[place] = book.keep_result(coordinator.ungraded(stage, taken))

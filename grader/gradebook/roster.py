@@ -20,6 +20,7 @@ from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.gradebook.records import Member
 from grader.report.escape import csv_text
+from grader.report.gradescope import PACKED
 from grader.submission.files import folded, printable, shown
 
 FILE = "class.csv"
@@ -53,6 +54,7 @@ _GITHUB = {
 }  # fmt: skip
 _OWN = {"student": "student", **{name: name for name in COLUMNS}}
 _OWN |= {name.replace("_", " "): name for name in COLUMNS} | {"e-mail": "email", "mail": "email", "group": "team"}
+_OWN["repository"] = "submission"  # of the list that CI grades
 _EXPORTS: tuple[tuple[str, Sequence[set[str]], Mapping[str, str]], ...] = (
     ("Moodle", [{"identifier", "full name"}], _MOODLE),
     ("GitHub Classroom", [{"identifier", "github_username"}, {"roster_identifier", "github_username"}], _GITHUB),
@@ -69,7 +71,7 @@ _PARTICIPANT = re.compile(r"(?:Participant )?([0-9]+)")
 _TEACH = ("instructor", "ta", "reader", "teacher", "observer", "admin")  # roles that hand in nothing
 METADATA = "submission_metadata.yml"
 MAX_METADATA = 256 << 20  # results of autograders are in it
-MAX_LINE = 10_000  # characters of a line that is read
+MAX_LINE = 1 << 20  # characters of a line that is read
 _SUBMISSION = re.compile(r"([\w.-]+):\s*")
 _ENTRY = re.compile(r"(?P<indent> +)(?P<item>- )?:?(?P<key>\w+):(?: (?P<value>.*))?")
 _ESCAPED = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
@@ -115,6 +117,14 @@ def read_roster(path: Path, zone: tzinfo) -> tuple[Member, ...]:
     return tuple(sorted((member for _, member in named), key=lambda member: member.student))
 
 
+def read_rosters(paths: Iterable[Path], zone: tzinfo) -> tuple[Member, ...]:
+    """Return the students of several rosters: what one leaves blank the next one fills in."""
+    found: tuple[Member, ...] = ()
+    for path in dict.fromkeys(paths):
+        found = merged(found, read_roster(path, zone))
+    return found
+
+
 def first_of(mistakes: Iterable[str]) -> str:
     """Return the first of many mistakes, a line each, and how many more there are."""
     found = list(mistakes)
@@ -129,8 +139,10 @@ def merged(members: Sequence[Member], more: Iterable[Member]) -> tuple[Member, .
     (Member(student='ada', name='', login='', email='ada@uni.edu', section='', team='', canvas_id='4711', ...
     """
     found = list(members)
+    known_by = [keys(replace(each, submission="")) for each in members]  # a submission may be of several
     for member in more:
-        same = [at for at, each in enumerate(found) if keys(each) & keys(member)]
+        mine = keys(replace(member, submission=""))
+        same = [at for at, theirs in enumerate(known_by) if theirs & mine]
         if len(same) != 1:
             found.append(member)
             continue
@@ -313,23 +325,30 @@ def _text(path: Path, example: str) -> str:
 
 @dataclass
 class SubmissionMetadata:
-    """Who submitted one folder, and when."""
+    """Who submitted one folder, and when; words are what our autograder left in the extra data of its results."""
 
     members: list[Member] = field(default_factory=list)
     created: datetime | None = None
+    words: list[str] = field(default_factory=list)
 
 
 def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, SubmissionMetadata]:
     """Return the submissions by the name of their folder; UsageError for a file of another form.
 
     The file is what Ruby writes; of that form the keys `:submitters:` and `:created_at:` of each submission are read
-    line by line. All else in it, as the results of an autograder, is passed over.
+    line by line, and the verdicts in the extra data of `:results:`. Whatever a key holds is indented deeper than it,
+    also the lines of a text: so no text can pass for one of these keys.
     """
     found: dict[str, SubmissionMetadata] = {}
     people: dict[str, list[dict[str, str]]] = {}
     name = within = ""
+    above: list[tuple[int, str]] = []  # the keys that hold a line, with their indents
     for line in _metadata_lines(path):
-        if match := _SUBMISSION.fullmatch(line):
+        indent = len(line) - len(line.lstrip(" "))
+        above = [each for each in above if each[0] < indent]
+        if within == "results" and _is_verdict(above):  # a word on a line of its own
+            found[name].words[-1] += line.strip()
+        elif match := _SUBMISSION.fullmatch(line):
             name, within = match[1], ""
             found[name], people[name] = SubmissionMetadata(), []
         elif (entry := _ENTRY.fullmatch(line)) is None or not name:
@@ -344,15 +363,26 @@ def read_metadata(path: Path, zone: tzinfo) -> Mapping[str, SubmissionMetadata]:
                 people[name].append({})
             if people[name]:
                 people[name][-1][entry["key"]] = _scalar(entry["value"] or "")
+        else:
+            above.append((indent, "-" if entry["item"] else entry["key"]))
+            if within == "results" and _is_verdict(above):
+                value = entry["value"] or ""
+                found[name].words.append("" if value.startswith((">", "|")) else _scalar(value))
     for name, persons in people.items():
         for person in persons:
             known, number, email = (person.get(key, "") for key in ("name", "sid", "email"))
             if student := email or known or number:
-                member = Member(student, known, email=email, gradescope_id=number, submission=name)
+                member = Member(student, known, email=email, gradescope_id=number)
                 found[name].members.append(member)
     if not any(each.members for each in found.values()):
         raise UsageError(f"{path.name} names nobody who submitted", "Expected the file as Gradescope exports it.")
     return found
+
+
+def _is_verdict(above: Sequence[tuple[int, str]]) -> bool:
+    """Say whether these keys below results, with their indents, are those of a packed verdict."""
+    indents, names = [each[0] for each in above], [each[1] for each in above]
+    return indents == [4, 6, 8] and (names[0], names[2]) == ("extra_data", PACKED)
 
 
 def _metadata_lines(path: Path) -> Iterator[str]:

@@ -40,8 +40,12 @@ _WORDS = (".html", ".htm")  # of what is typed into a form
 Platform = Literal["", "canvas", "moodle", "gradescope", "nbgrader"]  # whose export an entry is of, if any
 # Nothing was handed in by somebody in the roster; there is no module in it; there is one under another name; what is
 # there cannot be accepted; it imports what is not there; Python cannot read it, or it raises when it is imported; only
-# the file's own time makes it late; the roster does not know the student; and what is worth a look, and no more.
-Reason = Literal["absent", "not found", "another name", "rejected", "import", "load", "late by file", "unknown", "note"]
+# the file's own time makes it late; a commit's times contradict each other, or the platform's; the roster does not know
+# the student; and what is worth a look, and no more.
+Reason = Literal[
+    "absent", "not found", "another name", "rejected", "import", "load", "late by file", "commit time", "unknown",
+    "note",
+]  # fmt: skip
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _COPY = re.compile(r"(.+?)(?: ?\([0-9]{1,3}\)|[ _-]copy)", re.DOTALL | re.IGNORECASE)
 _NUMBERS = {"canvas": "canvas_id", "moodle": "moodle_id", "gradescope": "gradescope_id"}
@@ -137,14 +141,10 @@ def joined(found: Iterable[StudentSubmission]) -> tuple[StudentSubmission, ...]:
 
 
 def _legible(arrival: StudentSubmission) -> StudentSubmission:
-    """Return an arrival whose student has a name that can be written, where the file's name is no UTF-8.
-
-    Old archives have names in Latin-1: every byte is a letter there.
-    """
+    """Return an arrival whose student has a name that can be written, where the file's name is no UTF-8."""
     if not any("\udc80" <= sign <= "\udcff" for sign in arrival.student):
         return arrival
-    name = arrival.student.encode("utf-8", "surrogateescape").decode("latin-1")
-    name = name if printable(name) == name else shown(arrival.student)
+    name = printable(arrival.student)
     doubt = Doubt("note", f"the name of the file is not in UTF-8; it was read as {name}")
     return replace(arrival, student=name, doubts=(*arrival.doubts, doubt))
 

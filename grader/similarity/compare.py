@@ -22,6 +22,7 @@ from pathlib import Path
 from grader.course.stage import Stage
 from grader.errors import UsageError
 from grader.gradebook.intake import ReadAttempt, taken
+from grader.gradebook.records import Member
 from grader.gradebook.store import FILE, Gradebook
 from grader.gradebook.submissions import StudentSubmission, listing
 from grader.similarity.tokens import K, Tokens, decoded, fingerprints, runs, tokens
@@ -45,12 +46,17 @@ MOST_PASSAGES = 40  # of a pair
 
 @dataclass(frozen=True)
 class Text:
-    """A submission as it is compared: its lines, its tokens, and its fingerprints with their places."""
+    """A submission as it is compared: its lines, its tokens, and its fingerprints with their places.
+
+    team and sections, of all who handed it in, are those of a roster, empty where none tells.
+    """
 
     name: str
     lines: tuple[str, ...]
     tokens: Tokens
     prints: Mapping[int, tuple[int, ...]]
+    team: str = ""
+    sections: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -75,6 +81,17 @@ class SimilarPair:
         return max(self.of_left, self.of_right)
 
     @property
+    def is_of_one_team(self) -> bool:
+        """Whether both are of the same team, which may share all it likes."""
+        return bool(self.left.team) and self.left.team == self.right.team
+
+    @property
+    def sections(self) -> tuple[str, str] | None:
+        """The sections of both, where they are known and nobody of one is in one of the other's."""
+        left, right = self.left.sections, self.right.sections
+        return (", ".join(left), ", ".join(right)) if left and right and not set(left) & set(right) else None
+
+    @property
     def word_for_word(self) -> bool:
         """Say whether nearly all lines of each side are lines of the other, letter for letter."""
         left, right = (Counter(filter(None, map(str.rstrip, each.lines))) for each in (self.left, self.right))
@@ -87,7 +104,8 @@ class Comparison:
 
     copies holds submissions (left) that are one of the course's own solutions (right), the most alike first; a pair of
     two of them is none of the pairs. usual names the other texts of which more than three quarters count nothing, since
-    so many others wrote that, too. own_known is False if there was no solution of the course to compare with.
+    so many others wrote that, too. own_known is False if there was no solution of the course to compare with. of_teams
+    counts the pairs of one team, which are none of the others.
     """
 
     texts: tuple[Text, ...]
@@ -96,6 +114,7 @@ class Comparison:
     usual: tuple[str, ...] = ()
     copies: tuple[SimilarPair, ...] = ()
     own_known: bool = False
+    of_teams: int = 0
 
 
 def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
@@ -140,23 +159,26 @@ def compared(
         for pair in (each for each in combinations(having[value], 2) if each[0] < now):
             shared[pair] += weight
             counts[pair] += 1
-    ranked = sorted(
+    alike = (
         (-weight / min(wholes[a], wholes[b]), texts[a].name, texts[b].name, a, b)
         for (a, b), weight in shared.items()
         if counts[a, b] >= LEAST_COMMON
         and weight >= least * min(wholes[a], wholes[b])
         and not {texts[a].name, texts[b].name} <= known
     )
-    found = (
-        _pair(texts[a], texts[b], shared[a, b] / wholes[a], shared[a, b] / wholes[b], weights)
-        for *_, a, b in ranked[:most]
-    )
+    pairs = [
+        SimilarPair(texts[a], texts[b], shared[a, b] / wholes[a], shared[a, b] / wholes[b], ())
+        for *_, a, b in sorted(alike)
+    ]
+    ranked = [each for each in pairs if not each.is_of_one_team]
+    found = (replace(each, common=_common(each, weights)) for each in ranked[:most])
     usual = (
         each.name
         for each in current
         if each.name not in known and sum(value in weights for value in each.prints) < len(each.prints) * OWN
     )
-    return Comparison(tuple(current), tuple(found), len(ranked), tuple(usual), copies, bool(own))
+    of_teams = len(pairs) - len(ranked)
+    return Comparison(tuple(current), tuple(found), len(ranked), tuple(usual), copies, bool(own), of_teams)
 
 
 def share(one: Set[int], other: Set[int]) -> float:
@@ -219,9 +241,8 @@ def _weights(having: Mapping[int, Sequence[int]], author: Sequence[int]) -> dict
     return {value: math.log1p(count / max(times, 2)) for value, times in authors.items() if times <= most}
 
 
-def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> SimilarPair:
-    common = tuple(value for value in left.prints if value in right.prints and value in weights)
-    return SimilarPair(left, right, of_left, of_right, common)
+def _common(pair: SimilarPair, weights: Mapping[int, float]) -> tuple[int, ...]:
+    return tuple(value for value in pair.left.prints if value in pair.right.prints and value in weights)
 
 
 @dataclass(frozen=True)
@@ -278,21 +299,41 @@ def _lines(text: Text, start: int, length: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class SubmittedModule:
-    """Whose module it is, and its bytes; why says what is in the way where there are none."""
+    """Whose module it is, and its bytes; why says what is in the way where there are none.
+
+    Members of a team who handed in together are named together. team and sections are those of a roster.
+    """
 
     student: str
     source: bytes = b""
     why: str = ""
+    team: str = ""
+    sections: tuple[str, ...] = ()
 
 
-def handed_in(arrivals: Sequence[StudentSubmission], stage: Stage, root: Path) -> tuple[SubmittedModule, ...]:
-    """Return what each student handed in last for a stage, in the order of their names; UsageError for too many.
+def handed_in(
+    arrivals: Sequence[StudentSubmission], stage: Stage, root: Path, roster: Sequence[Member] = ()
+) -> tuple[SubmittedModule, ...]:
+    """Return what each student, or team, handed in last for a stage, in the order of names; UsageError for too many.
 
-    A module that cannot be taken is told as why, and costs the others nothing.
+    A module that cannot be taken is told as why, and costs the others nothing. Who handed in nothing is left out where
+    there is a roster.
     """
     if len(arrivals) > MOST_SUBMISSIONS:
         raise UsageError(f"there are {len(arrivals)} submissions", f"Expected at most {MOST_SUBMISSIONS}.")
-    return tuple(_last(arrival.student, list(taken(arrival, stage, root, True))) for arrival in arrivals)
+    known = {member.student: member for member in roster}
+    together: dict[tuple[object, ...], list[StudentSubmission]] = {}
+    for arrival in arrivals:
+        if arrival.things or not roster:
+            together.setdefault((arrival.team, arrival.things if arrival.team else arrival.student), []).append(arrival)
+    found = []
+    for each in together.values():
+        last = _last(each[0].student, list(taken(each[0], stage, root, True)))
+        members = [known[one.student] for one in each if one.student in known]
+        sections = tuple(sorted({member.section for member in members if member.section}))
+        team = each[0].team or (members[0].team if members else "")
+        found.append(replace(last, student=", ".join(one.student for one in each), team=team, sections=sections))
+    return tuple(found)
 
 
 def archived(folder: Path, stage: Stage, root: Path, zone: tzinfo) -> tuple[SubmittedModule, ...]:

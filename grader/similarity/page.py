@@ -62,6 +62,11 @@ class Shown:
         return shown(self.pair.left.name), shown(self.pair.right.name)
 
     @property
+    def sections(self) -> str:
+        """The sections of both, where they differ."""
+        return " and ".join(map(shown, self.pair.sections or ()))
+
+    @property
     def shares(self) -> tuple[int, int]:
         """The share of each side in percent, rounded down."""
         return int(100 * self.pair.of_left), int(100 * self.pair.of_right)
@@ -113,7 +118,11 @@ def as_json(comparison: Comparison, lacking: Sequence[SubmittedModule], stage: s
                 {"student": each.left.name, "solution": each.right.name, **_shared(each)} for each in comparison.copies
             ],
             "count": comparison.count,
-            "pairs": [{"left": each.left.name, "right": each.right.name, **_shared(each)} for each in comparison.pairs],
+            "pairs": [
+                {"left": each.left.name, "right": each.right.name, "sections": each.sections, **_shared(each)}
+                for each in comparison.pairs
+            ],
+            "of_one_team": comparison.of_teams,
             "usual": list(comparison.usual),
             "notes": [
                 {"student": each.name, "idle": each.tokens.idle, "notes": list(each.notes)}

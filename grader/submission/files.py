@@ -25,8 +25,13 @@ def is_archive(name: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """A file name as a terminal can show it: no control characters, no undecodable bytes."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """A file name as a terminal can show it: no control characters; of bytes that are no UTF-8 the Latin-1 letters.
+
+    >>> printable("\\udce9tude\\t.py")
+    'étude\ufffd.py'
+    """
+    letters = (chr(ord(char) - 0xDC00) if "\udc80" <= char <= "\udcff" else char for char in text)
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in letters)
 
 
 def shown(text: str) -> str:

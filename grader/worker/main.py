@@ -122,7 +122,7 @@ def _end(process: int) -> int:
 def main() -> None:
     """Be one learner's process, from the connection to the end of the last test; as a zygote, fork many."""
     gc.disable()  # what is imported stays; looking through it for garbage takes a twentieth of the start
-    given = json.loads(sys.argv[1])
+    given = json.loads(sys.argv.pop(1))  # a module that reads its arguments finds none
     control = connect(given)
     sys.path[:] = [path for path in sys.path if path] + given["path"]
     if not given["forks"]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from grader.classroom import publish
+from grader.classroom.ci_roster import read_csv
 from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
 from tests.commands.test_ci import SHA, leave
 from tests.support.command import Here
+from tests.support.places import ROOT
+from tests.support.workflows import needs_bash
 
 STUDENTS = json.dumps(
     [{"student": name, "repository": f"class/{name}", "revision": SHA} for name in ("Ada", "bob")],
@@ -67,3 +73,27 @@ def test_one_student_or_a_class_is_published(whose: tuple[str, ...], here: Here)
     done = here("ci", "publish", "--stages", '["s01"]', *whose)
     assert done.code == 2
     assert "or --students, and not both" in " ".join(done.err.split())
+
+
+@needs_bash
+def test_the_loop_of_the_page_makes_a_roster_that_is_read_whatever_the_list_is_like(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    loop = page[page.index("    echo student,repository,revision > class.csv") :].partition("\n\n")[0]
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(  # a repository without a commit has no line, and one that does not exist is an error
+        "#!/bin/sh\n"
+        f"case $2 in *ada|*zoe) printf '{SHA}\\tHEAD\\n';; *empty) ;; *) echo fatal: no such >&2; exit 128;; esac\n"
+    )
+    git.chmod(0o755)
+    (tmp_path / "names.csv").write_bytes(
+        "Ada L.,class/ada\r\nBo,class/empty\r\nCy,class/gone\r\nZoë O'Hara,class/zoe".encode()
+    )
+    path = {**os.environ, "PATH": f"{git.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", dedent(loop)], cwd=tmp_path, env=path, capture_output=True, text=True)
+    assert done.stderr == "fatal: no such\n", done.stderr
+    found = read_csv(tmp_path / "class.csv")
+    assert [(each.name, each.repository, each.revision) for each in found] == [
+        ("ada-l", "class/ada", SHA), ("bo", "class/empty", ""), ("cy", "class/gone", ""),
+        ("zoe-o-hara", "class/zoe", SHA),
+    ]  # fmt: skip

@@ -120,6 +120,19 @@ def test_causes_of_zeros_are_counted_whatever_the_line() -> None:
     ]  # fmt: skip
 
 
+def test_causes_of_zeros_are_one_whatever_their_numbers_and_each_student_reads_their_own() -> None:
+    found = Figures()
+    for name, size in (("ada", "2,000,000"), ("bob", "3,000,000")):
+        told = {"kind": "rejected", "message": f"it has {size} bytes", "line": None, "hint": None}
+        found.add(sheet(verdict(criteria=[], problem=told), student=name, outcome="rejected", points=0.0))
+    told = {"kind": "rejected", "message": "it is saved as UTF-16", "line": None, "hint": None}
+    found.add(sheet(verdict(criteria=[], problem=told), student="cy", outcome="rejected", points=0.0))
+    assert [(each.cause, each.students) for each in found.nothing_earned(5)] == [
+        ("it has # bytes", ["ada", "bob"]), ("it is saved as UTF-16", ["cy"]),
+    ]  # fmt: skip
+    assert found.lines[0].reason == "s01: cannot be accepted: it has 2,000,000 bytes"
+
+
 def test_each_student_has_what_lacks_beside_the_points() -> None:
     found = Figures()
     found.add(sheet(verdict()))
@@ -132,3 +145,22 @@ def test_one_slip_that_several_rows_show_counts_once() -> None:
     found = Figures()
     found.add(sheet(verdict(double=False, quadruple=False)))
     assert [(each.row, each.students) for each in found.commonest(5)] == [("double", 1)]
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("`-1` is needed (in line {} too).", "`-1` is needed."),
+        ("`-1` is needed (in line {} and 9 too).", "`-1` is needed."),
+        ("It was still in the loop of line {} after a while.", "It was still in the loop after a while."),
+        ("The name is used in line {}.", "The name is used."),
+    ],
+)
+def test_a_mistake_is_one_whatever_the_lines_that_it_names(told: str, kept: str) -> None:
+    found = Figures()
+    for name, line in (("ada", 3), ("bob", 45)):
+        cause = {"id": "x", "criterion": "double", "line": line, "text": told.format(line), "fix": ""}
+        wrong = verdict(double=False)
+        wrong["criteria"][0]["failures"] = [failure(cause=cause)]
+        found.add(sheet(wrong, student=name))
+    assert [(each.text, each.students) for each in found.commonest(5)] == [(kept, 2)]

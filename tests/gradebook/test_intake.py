@@ -208,3 +208,42 @@ def test_a_revision_counts_from_its_commit_unless_a_list_says_when(tmp_path: Pat
     handed = SubmittedFile(tmp_path / "ada@main", "ada@main", submitted=THEN)
     (listed,) = taken(StudentSubmission("ada", (handed,)), s15, ROOT, only=True)
     assert (listed.attempt.submitted, listed.attempt.clock) == (THEN, "csv")
+
+
+@needs_git
+@pytest.mark.parametrize(
+    ("times", "listed", "told"),
+    [
+        ([("18T10", "18T10"), ("19T10", "19T10")], "", ""),
+        ([("18T10", "18T10"), ("15T10", "19T10")], "", ""),  # written before, committed later: as amended or rebased
+        ([("21T10", "21T10"), ("19T10", "19T10")], "", "the commit before it says 2026-11-21 10:00 UTC"),
+        ([("21T10", "19T10")], "", "its author says 2026-11-21 10:00 UTC"),
+        ([("19T10", "19T10")], "2026-11-19T11:00:00Z", ""),
+        ([("19T10", "19T10")], "2026-11-21T09:00:00Z", "in time by the commit alone: 2026-11-19 10:00 UTC by the "
+         "commit, 2026-11-21 09:00 UTC by the list, which counts"),
+        ([("21T10", "21T10")], "2026-11-19T11:00:00Z", "committed after it was handed in"),
+    ],
+)  # fmt: skip
+def test_a_commit_whose_time_cannot_be_so_is_flagged(
+    times: list[tuple[str, str]], listed: str, told: str, tmp_path: Path, s15: Stage
+) -> None:
+    repository = make(tmp_path / "ada")
+    for author, committer in times:
+        (repository / "attention.py").write_text(f"x = '{author} {committer}'\n", encoding="utf-8")
+        git(repository, "add", "--all")
+        parents = [f"parent {each}" for each in git(repository, "rev-list", "-1", "--all").split()]
+        who = "Ada <a@example.org>"
+        people = [f"author {who} {at(author)} +0000", f"committer {who} {at(committer)} +0000"]
+        given = "\n".join([f"tree {git(repository, 'write-tree')}", *parents, *people, "", "work", ""])
+        made = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", given=given.encode())
+        git(repository, "update-ref", "refs/heads/main", made)
+    head, line = "student,repository,revision", "ada,ada,main"
+    text = f"{head},submitted\n{line},{listed}\n" if listed else f"{head}\n{line}\n"
+    (tmp_path / "list.csv").write_text(text, encoding="utf-8")
+    (row,) = survey([s15], listing(tmp_path / "list.csv", UTC).arrivals, ROOT, POLICY).rows
+    found = [each.text for each in row.doubts if each.reason == "commit time"]
+    assert (len(found), told in "".join(found)) == (bool(told), True)
+
+
+def at(day_and_hour: str) -> int:
+    return int(datetime.fromisoformat(f"2026-11-{day_and_hour}:00:00+00:00").timestamp())

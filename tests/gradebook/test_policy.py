@@ -132,6 +132,15 @@ def test_every_mistake_is_told_with_its_place(course: Course, tmp_path: Path) ->
     assert "did you mean 'feedback'?" in told["feedbak"]
 
 
+def test_every_mistake_in_a_stage_that_is_unknown_is_told_as_well(course: Course, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as found:
+        read('[stages.s99]\ndeadline = "soon"\npoint = 2\ncriteria = { x = -1 }\nattempts = "first"', course, tmp_path)
+    places = [
+        line.removeprefix(f"{tmp_path}/class.toml: ").partition(": ")[0] for line in found.value.message.splitlines()
+    ]
+    assert places == ["stages.s99", *(f"stages.s99.{key}" for key in ("deadline", "criteria.x", "attempts", "point"))]
+
+
 @pytest.mark.parametrize(("text", "told"), [("a = ", "class.toml: "), (None, "no.toml: cannot be read")])
 def test_a_file_that_is_no_toml_or_not_there_is_told(
     text: str | None, told: str, course: Course, tmp_path: Path

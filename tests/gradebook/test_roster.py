@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.gradebook.records import Member
-from grader.gradebook.roster import as_csv, merged, read_roster
+from grader.gradebook.roster import as_csv, merged, read_roster, read_rosters
 from grader.gradebook.submissions import listing
 
 CANVAS = (
@@ -171,3 +171,11 @@ def test_a_list_of_repositories_may_have_the_columns_of_a_roster(tmp_path: Path)
         UsageError, match=r"line 2: 'https://github\.com/class/ada' is not a repository on this machine"
     ):
         listing(tmp_path / "class.csv", UTC)
+
+
+def test_members_who_submitted_together_stay_two(tmp_path: Path) -> None:
+    text = GRADESCOPE.replace("Missing,,", "Graded,312,2026-11-20 10:05:00 +0100")
+    (tmp_path / "grades.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "own.csv").write_text("student,repository\nbo,class/red\ncy,class/red\n", encoding="utf-8")
+    found = read_rosters([tmp_path / "grades.csv", tmp_path / "own.csv"], UTC)
+    assert [each.student for each in found] == ["ada@uni.edu", "alan@uni.edu", "bo", "cy"]

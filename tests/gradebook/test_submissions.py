@@ -16,6 +16,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, UsageError
 from grader.gradebook.intake import ReadAttempt, taken
+from grader.gradebook.records import Member
 from grader.gradebook.roster import read_metadata
 from grader.gradebook.submissions import StudentSubmission, SubmittedFile, chosen, listing
 from tests.support.places import ROOT
@@ -254,6 +255,10 @@ def test_gradescope_metadata_names_members_and_times(tmp_path: Path, s15: Stage)
     assert listed.ignored == ("submission_9",)
     assert {each.name for each in listed.members} == {"Zoë O'Hara", 'O\'Neil, "Al"', "李明"}
     assert [each.team for each in listed.arrivals] == ["submission_31245001", "", "submission_31245001"]
+    roster = [Member("zoe", email="zoe@uni.edu", submission="submission_31245001")]
+    assert [each.student for each in listing(tmp_path / "export", UTC, roster).arrivals] == [
+        "al@uni.edu", "li@uni.edu", "zoe",
+    ]  # fmt: skip
 
 
 def test_gradescope_metadata_says_what_a_reader_of_yaml_finds(tmp_path: Path) -> None:

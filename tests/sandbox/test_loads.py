@@ -45,6 +45,12 @@ class TestLoading:
         with pytest.raises(LoadFailed, match="only the standard library can be imported"):
             learner.process.load()
 
+    def test_a_module_that_reads_its_arguments_finds_none(self, worker: Callable[..., Learner]) -> None:
+        source = (
+            "import argparse, sys\nargparse.ArgumentParser().parse_args()\ndef found():\n    return len(sys.argv)\n"
+        )
+        assert worker(source).open().found() == 1
+
     def test_what_it_prints_while_it_loads_is_kept(self, worker: Callable[..., Learner]) -> None:
         assert worker("print('loading', flush=True)").process.printed == "loading\n"
 

@@ -13,7 +13,7 @@ STAGE = Stage("s15", Path("stages/s15_attention"), "Attention", "attention.py", 
 
 
 def test_control_characters_and_undecodable_bytes_are_not_shown() -> None:
-    assert printable("a\x1b[31m\udcff\u202eb") == "a\ufffd[31m\ufffd\ufffdb"
+    assert printable("a\x1b[31m\udcff\udc81\u202eb") == "a\ufffd[31mÿ\ufffd\ufffdb"
 
 
 def test_a_long_name_is_cut() -> None:

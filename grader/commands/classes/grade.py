@@ -149,6 +149,10 @@ def regrade(
     for tally in tallies:
         if tally.waiting:
             tell_waiting(tally, ["The marks that they have stay as they are."])
+        if tally.without_text:
+            named = some(list(dict.fromkeys(tally.without_text)))
+            hint = "`grader class import` keeps a module that lies beside its verdict."
+            say(f"{tally.stage}: the gradebook does not hold the module of {named}: their marks stay.", hint)
     if failed := [fault for tally in tallies for fault in tally.faults]:
         tell_faults(failed, "their marks stay as they are.")
         raise typer.Exit(FAULTS)

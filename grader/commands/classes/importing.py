@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, PolicyFile, Rosters, Stages
-from grader.commands.classes.messages import SHOWN, some, tell_mixed
+from grader.commands.classes.messages import SHOWN, some, tell_faults, tell_mixed
 from grader.commands.options import Json, RequireIsolation
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
@@ -20,11 +20,13 @@ from grader.report.terminal.screen import say, write
 if TYPE_CHECKING:
     from grader.classroom.collecting import Collected
 
+EXPECTED = "Expected verdict.json files, results.json of Gradescope, or its export of submissions."
+
 
 def take_in_verdicts(
     places: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Folders of verdicts, as CI leaves them, or verdict.json files."),
+        typer.Argument(metavar="PATH...", help="Folders of verdicts, as CI leaves them, or an export of Gradescope."),
     ],
     out: Folder,
     stage: Stages = None,
@@ -37,11 +39,11 @@ def take_in_verdicts(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be taken in; write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take in verdicts of CI and other machines.
+    """Take in verdicts of CI, Gradescope and others.
 
     They count under the same class.toml as all others. Who is in the roster and has no verdict is `missing`, as after
     `grade`. A student who has a result for the same text keeps it. Exit codes: 0 all is taken in; 4 some files are
-    refused, which are named.
+    refused, or the grader failed for some, who are named.
     """
     from grader.classroom.collecting import Collected, collect, found_in, is_vouched, receipts_in
     from grader.gradebook.class_run import RunOptions, locked, policy_of, roster_of
@@ -65,7 +67,8 @@ def take_in_verdicts(
         unproven = [f"{each.student} {each.result.stage.id}" for each in found if not is_vouched(each, receipts)]
         found = [each for each in found if is_vouched(each, receipts)]
     if not found and not refused and not unproven:
-        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", "Expected verdict.json files.")
+        raise UsageError(f"no verdict is in {some([str(place) for place in places])}", EXPECTED)
+    members = members or tuple({each.member.student: each.member for each in found if each.member}.values())
     done = Collected(refused=refused, lacking_receipts=tuple(unproven))
     if not dry_run and found:
         here = tuple(each for each in wanted if stage or any(one.result.stage.id == each.id for one in found))
@@ -79,7 +82,7 @@ def take_in_verdicts(
     _tell(done, len(found), dry_run, as_json)
     if not dry_run and found:
         tell_mixed(out)
-    raise typer.Exit(4 if refused or unproven else 0)
+    raise typer.Exit(4 if refused or unproven or done.faults else 0)
 
 
 def _tell(done: Collected, found: int, dry_run: bool, as_json: bool) -> None:
@@ -91,6 +94,8 @@ def _tell(done: Collected, found: int, dry_run: bool, as_json: bool) -> None:
         write(f"{told}, {done.missing} missing, {len(done.refused)} refused{unproven}")
     if done.strangers:
         say(f"The roster does not know {some(done.strangers)}: `grader class merge` joins a name to another.")
+    if done.faults:
+        tell_faults(done.faults, "no mark comes from that.")
     for why in done.refused[:SHOWN]:
         say(f"refused: {why}")
     for whose in done.lacking_receipts[:SHOWN]:

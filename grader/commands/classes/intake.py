@@ -89,7 +89,8 @@ def tell_table(rows: Sequence[IntakeEntry], students: int) -> None:
     widths = _widths([_HEADS, *lines], view.width)
     for line in (_HEADS, *lines):
         write(_laid_out(line, widths))
-    handed_in = len({row.student for row in rows if row.file})
+    absent = {row.student for row in rows for doubt in row.doubts if doubt.reason == "absent"}
+    handed_in = len({row.student for row in rows if row.file} - absent)
     stage = rows[0].stage if rows else ""
     write(f"{stage}: {count(students, 'student')}, {handed_in} handed in something")
 

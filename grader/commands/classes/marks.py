@@ -102,7 +102,7 @@ def override(
         return
     most = mark.out_of if mark is not None and not row else None
     more = f", more than the stage's {most:g}" if most is not None and points > most else ""
-    say(f"{whose}: {points:g} points{more}{total}.")
+    say(f"{whose}: {count(points, 'point')}{more}{total}.")
 
 
 def export(

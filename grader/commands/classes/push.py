@@ -42,7 +42,7 @@ def push(
     from grader.gradebook.marks import table
     from grader.gradebook.store import Gradebook
 
-    token = _token(platform, course, assignment)
+    token = _token(platform, server, course, assignment)
     wanted = stage_id(stage)
     with Gradebook.open(out) as book:
         entries = [each for each in table(book) if each.stage == wanted]
@@ -75,12 +75,13 @@ def push(
     raise typer.Exit(4 if failed else 0)
 
 
-def _token(platform: str, course: str, assignment: str) -> str:
-    """Return the token to write with; UsageError for whatever cannot be asked for."""
-    from grader.classroom.canvas import TOKEN
+def _token(platform: str, server: str, course: str, assignment: str) -> str:
+    """Return the token to write with; UsageError for whatever cannot be asked for, the token last."""
+    from grader.classroom.canvas import TOKEN, expect_server
 
     if platform not in PLATFORMS:
         raise UsageError(f"{platform!r} cannot be pushed to", "Choose canvas; `class export` writes files for others.")
+    expect_server(server)
     if not course.isdecimal() or not assignment.isdecimal():
         raise UsageError("--course and --assignment are numbers", "As in …/courses/17/assignments/4711.")
     if not (token := os.environ.get(TOKEN, "").strip()):

@@ -62,7 +62,8 @@ def regrade_requests(
                 new = sum(
                     book.ask(each.student, each.stage, each.criterion, each.words, datetime.now(UTC)) for each in asked
                 )
-        say(f"Took in {new} of {len(asked)} requests; the others were known.")
+        known = "; the others were known" if new < len(asked) else ""
+        say(f"Took in {new} of {len(asked)} requests{known}.")
     if close is not None:
         _close(out, close, reason.strip(), points, policy)
         return
@@ -76,7 +77,7 @@ def regrade_requests(
 def _of(book: Any, rules: Any, request: RegradeRequest) -> StageDossier | None:
     from grader.gradebook.dossier import dossier
 
-    return next(iter(dossier(book, rules, request.student, request.stage)), None)
+    return next(iter(dossier(book, rules, request.student, request.stage, request.criterion)), None)
 
 
 def _close(out: Path, number: int, reason: str, points: float | None, policy: Path | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.terminal.screen import say, write
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
@@ -39,6 +41,14 @@ Archives = Annotated[
     list[Path] | None,
     typer.Option("--archive", metavar="DIR", help="Submissions, or a gradebook, of an earlier year; may be repeated."),
 ]
+Roster = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--roster",
+        metavar="FILE",
+        help="Who is in the class, as class.csv: pairs of one team are left out, sections told; may be repeated.",
+    ),
+]
 Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help="List at most so many pairs.")]
 
 
@@ -49,6 +59,7 @@ def similar(
     least: Least = 30,
     most: Most = 100,
     archive: Archives = None,
+    roster: Roster = None,
     as_json: Json = False,
 ) -> None:
     """List copies of the solution, and alike submissions.
@@ -62,6 +73,7 @@ def similar(
     _expect_package()
 
     from grader.commands.publishing import expect_writable
+    from grader.gradebook.roster import read_rosters
     from grader.gradebook.submissions import listing
     from grader.similarity.compare import archived, handed_in
 
@@ -69,8 +81,9 @@ def similar(
     target = course.find(stage)
     if out is not None:
         expect_writable(out)
-    listed = listing(submissions, UTC)
-    found = handed_in(listed.arrivals, target, course.root)
+    members = read_rosters(roster or (), UTC)
+    listed = listing(submissions, UTC, members)
+    found = handed_in(listed.arrivals, target, course.root, members)
     lacking = [each for each in found if each.why]
     if len(found) > MANY:
         say(f"Comparing {len(found)} submissions.")
@@ -125,7 +138,7 @@ def _compared(
     if not found:
         raise UsageError(f"{folder} holds 0 submissions with {stage.module}", expected)
     stub = given(stub_source(stage), *examples(stage))
-    texts = [text(each.student, each.source, stub) for each in found]
+    texts = [replace(text(each.student, each.source, stub), team=each.team, sections=each.sections) for each in found]
     own = _own(stage, stub)
     earlier = [text(each.student, each.source, stub) for each in old]
     if len(found) == 1 and not own and not earlier:
@@ -162,6 +175,8 @@ def _list(comparison: Comparison, lacking: list[SubmittedModule], stage: str, le
         write(f"    handed in the course's own solution, {WORD_FOR_WORD if pair.word_for_word else DISGUISED}")
     for pair in comparison.pairs:
         write(f"{_shares(pair)}  {shown(pair.left.name)}  {shown(pair.right.name)}")
+        if pair.sections:
+            write(f"    of two sections: {shown(pair.sections[0])} and {shown(pair.sections[1])}")
 
 
 def _shares(pair: SimilarPair) -> str:
@@ -193,6 +208,8 @@ def _tell(comparison: Comparison, least: int) -> None:
         f"{_submissions(comparison)} {were} compared; {many} {least} % or more{cut}.",
         "A share is a reason to look, and no finding." if comparison.pairs or comparison.copies else None,
     )
+    if comparison.of_teams:
+        say(f"Not listed: {count(comparison.of_teams, 'pair')} of one team.")
     if comparison.usual:
         say(
             f"More than three quarters of what {some(list(map(shown, comparison.usual)))} wrote does not count: "

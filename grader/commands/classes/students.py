@@ -84,7 +84,8 @@ def _tell(each: StageDossier) -> None:
         write(clean(f"  {entry.reason}"))
     if entry.mark and entry.mark.late_days:
         left = f"{100 * entry.mark.factor:g} % of {entry.mark.raw:g} points count"
-        write(f"  {entry.mark.late_days} days late, {entry.mark.budget_days} of them free: {left}")
+        late = count(entry.mark.late_days, "day")
+        write(f"  {late} late, {entry.mark.budget_days} of them free: {left}")
     if each.attempt is not None:
         when = f"{each.attempt.submitted:%Y-%m-%d %H:%M %Z} ({each.attempt.clock})" if each.attempt.submitted else "-"
         write(clean(f"  submitted {when}, attempts: {entry.attempts}, file {each.attempt.label}"))

@@ -157,10 +157,15 @@ def waits_words(verdict: Verdict) -> str:
     return f"waits for {all_of(verdict.waits_for)}"
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not one."""
+def count(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one.
+
+    >>> count(1.0, "point"), count(0.5, "point"), count(12345678, "test")
+    ('1 point', '0.5 points', '12345678 tests')
+    """
     plural = f"{noun[:-2]}a" if noun.endswith("criterion") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
+    said = f"{number:g}" if isinstance(number, float) else str(number)
+    return f"{said} {noun if number == 1 else plural}"
 
 
 def duration(seconds: float) -> str:

@@ -54,6 +54,11 @@ def test_intake_shows_a_table_and_grades_nothing(here: Here, monkeypatch: pytest
     assert lines[-1] == "s01: 4 students, 4 handed in something"
     assert "import (1): - a_very_long_name_of_a_student_indeed: line 1: msgpack is imported" in words(done.err)
     assert not (root / "marks").exists()
+    (root / "handed/empty").mkdir()
+    assert here("class", "intake", "handed", "--stage", "s01", "--out", "marks").out.splitlines()[-1] == (
+        "s01: 5 students, 4 handed in something"
+    )
+    (root / "handed/empty").rmdir()
     found = here("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--json").json
     assert [each["student"] for each in found["entries"]] == [
         "a_very_long_name_of_a_student_indeed", "ada", "bob", "李明",

@@ -137,4 +137,5 @@ def test_what_is_missing_is_said(
     assert refused.code == 4 and "Canvas answers 401" in refused.err
     monkeypatch.delenv("CANVAS_TOKEN")
     assert "CANVAS_TOKEN is not set" in here(*command(server, out)).err
+    assert "is not an address to publish to" in here(*command("http://canvas.example.edu", out)).err  # first of all
     assert here("class", "push", "moodle", *command(server, out)[3:]).code == 2

@@ -233,3 +233,27 @@ def test_earlier_years_are_compared_with_this_one_and_not_with_each_other(
     pairs = {tuple(line.split("%")[-1].split()) for line in done.out.splitlines()}
     assert pairs == {("ada", "bob"), ("eve", "2025/max"), ("eve", "2025/moritz"), ("eve", "2024/lea")}
     assert "4 submissions were compared" in " ".join(done.err.split())
+
+
+def test_a_team_is_no_pair_and_a_pair_of_two_sections_says_so(here: Here, handed_in: Path, tmp_path: Path) -> None:
+    for path in (handed_in / "dee.py", handed_in / "nobody", handed_in / "notes.txt"):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (handed_in / "fay.py").write_text(program(1), encoding="utf-8")
+    (handed_in / "blue.py").write_text(program(2), encoding="utf-8")
+    roster = tmp_path / "class.csv"
+    lines = ["ada,red,Lab 1", "bob,red,Lab 1", "fay,,Lab 2", "eve,,Lab 1", "gus,blue,Lab 1", "hal,blue,Lab 2", "ida,,"]
+    roster.write_text("\n".join(["student,team,section", *lines, ""]), encoding="utf-8")
+    page = tmp_path / "page.html"
+    arguments = ("class", "similar", str(handed_in), "--stage", "s01", "--roster", str(roster), "--out", str(page))
+    done = here(*arguments)
+    assert done.out.splitlines() == [
+        "100 % 100 %  ada  fay", "    of two sections: Lab 1 and Lab 2",
+        "100 % 100 %  bob  fay", "    of two sections: Lab 1 and Lab 2",
+        "100 % 100 %  eve  gus, hal",
+    ]  # fmt: skip
+    told = " ".join(done.err.split())
+    assert "Not listed: 1 pair of one team." in told and "5 submissions were compared" in told and "ida" not in told
+    assert page.read_text(encoding="utf-8").count("(sections Lab 1 and Lab 2)") == 2
+    found = here(*arguments[:-2], "--json").json
+    jsonschema.validate(found, json.loads((HOUSE / "similarity" / "similar.schema.json").read_text("utf-8")))
+    assert (found["of_one_team"], found["pairs"][0]["sections"]) == (1, ["Lab 1", "Lab 2"])

@@ -153,13 +153,22 @@ def test_requests_are_a_queue_that_a_mark_or_a_reason_closes(here: Here, out: Pa
     assert "Took in 0 of 1" in here(*asked, str(sheet)).err
     assert len(here(*asked, str(folder), "--json").json["requests"]) == 2
     assert here(*asked, "--close", "1").code == 2
-    assert here(*asked, "--close", "1", "--points", "1", "--reason", "you are right").code == 0
+    given = here(*asked, "--close", "1", "--points", "1", "--reason", "you are right")
+    assert given.code == 0 and "ada s01 double: 1 point;" in given.err
     assert here(*asked, "--close", "2", "--reason", "gladly").code == 0
     assert marks(here, out)["ada"]["points"] == "2"
     assert here(*asked).err.strip() == "No request is open."
     assert "request 1: you are right" in here("class", "history", "ada", "--out", str(out)).out
     assert [each["answer"] for each in here(*asked, "--all", "--json").json["requests"]] == ["you are right", "gladly"]
     assert here(*asked, "--close", "1", "--reason", "again").code == 2
+
+
+def test_a_request_about_a_criterion_shows_no_code_that_is_wrong_for_another(
+    here: Here, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "requests.csv").write_text("student,stage,criterion,words\nada,s01,quadruple,why\n", encoding="utf-8")
+    done = here("class", "regrade-requests", str(tmp_path / "requests.csv"), "--out", str(out))
+    assert "1  ada · s01 quadruple" in done.out and "quadruple: passed" in done.out and "return x * x" not in done.out
 
 
 def test_a_request_of_nobody_or_without_words_is_told_with_its_place(here: Here, out: Path, tmp_path: Path) -> None:
