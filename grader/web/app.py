@@ -198,7 +198,8 @@ def _plain_path(target: str) -> str:
 
 
 BESIDE = {"conventions": "stages/README.md", "beyond": "stages/beyond.md"}  # pages beside the stages, by address
-ACTIONS = ("open", "check", "hint", "explore", "start")
+ACTIONS = ("open", "check", "hint", "explore", "sentence", "start")
+MOST_SENTENCE = 400  # characters
 NOT_FOUND = refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
 
 
@@ -255,7 +256,8 @@ class App:
         near = (around[at - 1] if at else None, around[at + 1] if at + 1 < len(around) else None)
         text, explores = self._pages.markup(text), may_draw(self._course, stage.id)
         steps = step_list(stage, page_text)
-        return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores, steps=steps)
+        known = {"stage": stage, "text": text, "near": near, "explores": explores, "steps": steps}
+        return self._filled("stage.html", stage.id, **known, most=MOST_SENTENCE)
 
     def _page_beside(self, name: str) -> Response:
         path = self._beside[name]
@@ -295,12 +297,12 @@ class App:
         if stage is None:
             return refusal(HTTPStatus.BAD_REQUEST, "Expected the id of a stage.")
         try:
-            said = self._live.ask(lambda: self._done(name, stage, named(values, "row")))
+            said = self._live.ask(lambda: self._done(name, stage, named(values, "row"), named(values, "words")))
         except GraderError as error:
             return document({"said": f"{error.message}. {error.hint or ''}".strip()}, HTTPStatus.SERVICE_UNAVAILABLE)
         return document({"said": said})
 
-    def _done(self, name: str, stage: Stage, row: str) -> str:
+    def _done(self, name: str, stage: Stage, row: str, words: str) -> str:
         """Do what was asked for, in the thread of the session."""
         session = self._live.session
         if name == "start":
@@ -316,6 +318,11 @@ class App:
             session.check()
         elif name == "explore":
             return session.explore()
+        elif name == "sentence":
+            typed = " ".join(words.split())
+            if len(typed) > MOST_SENTENCE or not typed.isprintable():
+                return f"A sentence has at most {MOST_SENTENCE} characters, and no signs that cannot be seen."
+            return session.read(typed)
         elif name == "hint":
             found = session.hint(row or None)
             return found if isinstance(found, str) else hint_words(stage, found)

@@ -19,13 +19,14 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
+from grader.explore.cells import FULL, cell_text, depth
 from grader.outcome import Gradient
 from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure
-from grader.watching.board import Board, Event, Explored, FinalVerdict
+from grader.watching.board import Board, Event, Explored, FinalVerdict, Sentence
 from grader.watching.board_lines import reached
 from grader.watching.keys import error_text
 from grader.watching.session import WatchSession
@@ -280,6 +281,53 @@ def _table(gradients: Sequence[Gradient]) -> str:
     return "\n".join(line.plain.removeprefix("    ") for line in gradient_lines(gradients, LOOK))
 
 
+LEVELS = 10  # shades of a cell, as live.css has them
+TAKEN = "Your functions have run on “{}”."
+MISSING = "{} is not written yet. Once it is, the weights of your sentence stand here."
+
+
+@dataclass(frozen=True)
+class WeightCell:
+    """One weight as the page shows it: its digits, and how strong its colour is."""
+
+    digits: str
+    level: int
+
+
+@dataclass(frozen=True)
+class WeightTable:
+    """The weights of one kind, such as a head's: a row of cells for each query."""
+
+    title: str
+    is_wrong: bool
+    rows: tuple[tuple[WeightCell, ...], ...]
+
+
+def weight_tables(found: Sentence) -> dict[str, tuple[WeightTable, ...]]:
+    """Return the tables of each step, by the id of its criterion."""
+    tables: dict[str, tuple[WeightTable, ...]] = {}
+    for each in found.weights:
+        rows = tuple(tuple(_cell(weight, len(row)) for weight in row) for row in each.weights)
+        made = WeightTable(each.title, each.is_wrong, rows)
+        tables[each.criterion] = (*tables.get(each.criterion, ()), made)
+    return tables
+
+
+def _cell(weight: float, count: int) -> WeightCell:
+    return WeightCell(cell_text(weight, FULL[0]), round(LEVELS * depth(weight, count)))
+
+
+def sentence_words(board: Board) -> str:
+    """Return what came of the sentence, in words."""
+    if board.refused:
+        return f"{board.refused[0].upper()}{board.refused[1:]}."
+    if board.sentence is None:
+        return ""
+    if not board.sentence.weights and board.sentence.missing:
+        return MISSING.format(board.sentence.missing)
+    return TAKEN.format(" ".join(board.sentence.words))
+
+
 WAKE_SECONDS = 0.5  # how often a wait looks whether it is to end, and a running check is shown anew
 FRAME_SECONDS = 0.1  # between frames while tests are counted
 ANSWER_SECONDS = 60.0  # a hint may have to grade first
@@ -337,7 +385,14 @@ class Live:
         drawn = [[row, hashlib.sha256(data).hexdigest()] for row, data in board.pictures]
         self.pictures = {name: data for (_, name), (_, data) in zip(drawn, board.pictures, strict=True)}
         found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road, "drawn": drawn}
-        return json.dumps({**found, "verdicts": self._verdicts, "explored": self._explored})
+        return json.dumps({**found, **self._weights(board), "verdicts": self._verdicts, "explored": self._explored})
+
+    def _weights(self, board: Board) -> dict[str, object]:
+        """Return the weights as HTML, each step's with its criterion, and what is said of the sentence."""
+        sentence = board.sentence
+        tables = weight_tables(sentence) if sentence is not None else {}
+        html = [[row, self._pages.fill("weights.html", tables=each, sentence=sentence)] for row, each in tables.items()]
+        return {"weights": html, "sentence": sentence_words(board)}
 
     def _step(self) -> None:
         """Do all that is waiting, then show what it led to."""

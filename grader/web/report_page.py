@@ -161,7 +161,7 @@ class ReportPages:
 
     def __init__(self, name: str | None = None) -> None:
         self._templates = environment(HOME / "templates", "web", name)
-        self._templates.filters |= {"date": date, "time": time, "sign": sign, "standing": words_of}
+        self._templates.filters |= {"date": date, "time": time, "sign": sign, "standing": words_of, "zip": zip}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""

@@ -123,6 +123,54 @@ def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Plac
         page.until("document.querySelector('#answer').hidden")
 
 
+PLANS = """
+import numpy as np
+from grader.explore.model import Call, Plan, Reading, Step, weight_map
+
+def run(learner, known):
+    return Reading({"weights": learner.double(0.5) * np.eye(len(known["words"]))})
+
+def maps(known):
+    return (weight_map("Plain", False, None, known["weights"]),) if "weights" in known else ()
+
+STEP = Step("one", "One", "Each word sees itself.", (Call("one", "double(0.5)", "double", (), run),))
+PLANS = {"s01": Plan((STEP,), lambda example, seed: {"words": example.words}, False, of_sentence=True, maps=maps)}
+"""
+
+
+def test_a_query_lights_its_keys_and_a_sentence_of_ones_own_is_explored(page: Page, course: Place) -> None:
+    (course.root / "drawings").mkdir()
+    (course.root / "drawings" / "plans.py").write_text(PLANS)
+    settings = course.root / "pyproject.toml"
+    settings.write_text(settings.read_text().replace("[tool.grader]", '[tool.grader]\ndrawings = "drawings"'))
+    key = "[...document.querySelectorAll('.weights thead th')].map(each => each.className).join()"
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelectorAll('.weights tbody tr').length === 4")  # the lesson's sentence
+        assert page.run("document.querySelector('.weights td:last-child').textContent") == "0"
+        page.run("document.querySelectorAll('.weights button')[1].focus()")
+        assert page.run(key) == "w0,w4,w0,w0"  # 0.5² = 0.25, as long as double is wrong
+        assert "“cat” attends to cat 0.25," in page.run("document.querySelector('.reads').textContent")
+        page.press(" ")
+        page.run("document.activeElement.blur()")
+        page.until(f"{key} === 'w0,w4,w0,w0'")  # it was pressed, and stays
+        page.run("document.querySelectorAll('.weights button')[3].dispatchEvent("
+                 "new PointerEvent('pointerover', {bubbles: true}))")  # fmt: skip
+        assert page.run(key) == "w0,w0,w0,w4"
+        accessible(page)
+        page.run("document.querySelector('#words').value = 'so it is'")
+        page.run("document.querySelector('#sentence button').click()")
+        page.until("document.querySelectorAll('.weights tbody tr').length === 3")
+        assert "“so it is”" in page.run("document.querySelector('#sentence p').textContent")
+        saved(course.numbers, NUMBERS)
+        page.until("document.querySelector('.weights td.w10')?.textContent === '1.00'")  # the sentence is kept
+        assert page.run("document.querySelectorAll('.weights tbody tr').length") == 3
+        half = NUMBERS.replace("double(double(x))", "4 * x").replace("return 2 * x", "raise NotImplementedError")
+        saved(course.numbers, half)
+        page.until("document.querySelector('#sentence p').textContent.startsWith('double is not written yet')")
+        quiet(page)
+
+
 @pytest.mark.full_matrix
 def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
     with serving(course) as address:

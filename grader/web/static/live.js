@@ -6,6 +6,8 @@
   const board = find("board");
   const answer = find("answer");
   let verdicts = null;
+  const form = find("sentence");
+  let weighed = ""; // weights and what is said of the sentence, as they stand on the page
   let pictured = "[]"; // rows and their pictures, as they stand on the page
   let explored = null; // how many explorations have ended
 
@@ -54,14 +56,15 @@
     });
   }
 
-  async function ask(what, row) {
+  async function ask(what, row, words = "") {
     const before = explored;
     try {
       const reply = await fetch(`${base}do/${what}`, {
-        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row }),
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row, words }),
       });
       const { said } = reply.ok || reply.status === 503 ? await reply.json() : { said: await reply.text() };
-      if (!answer || what === "open") return;
+      if (what === "sentence") form.querySelector("p").textContent = said;
+      if (!answer || what === "open" || what === "sentence") return;
       const waits = what === "explore" && explored === before;
       answered(what === "explore" && !waits ? "" : said);
       answer.dataset.explores = waits ? "yes" : "";
@@ -171,6 +174,25 @@
     }
   }
 
+  // Puts the weights of the sentence below the steps that they are about, and the field for it above the first.
+  function replaceWeights({ weights, sentence }) {
+    const known = JSON.stringify([weights, sentence]);
+    if (known === weighed) return;
+    weighed = known;
+    for (const each of document.querySelectorAll("article .weights")) each.remove();
+    for (const [row, html] of [...weights].reverse()) {
+      const figure = new DOMParser().parseFromString(html, "text/html").querySelector("figure");
+      find(`item-${row}`)?.closest("ul").after(figure);
+      reachable(figure);
+    }
+    form.hidden = !sentence;
+    form.querySelector("p").textContent = sentence;
+    const first = document.querySelector("article .weights") ?? document.querySelector("article [data-sign]")?.closest("ul");
+    if (sentence && first && !form.contains(document.activeElement)) {
+      if (first.tagName === "UL") first.after(form); else first.before(form);
+    }
+  }
+
   function replaceMarks(html) {
     const fresh = new DOMParser().parseFromString(`<ul>${html}</ul>`, "text/html");
     for (const item of fresh.querySelectorAll("li[data-stage]")) {
@@ -204,6 +226,7 @@
       replaceBoard(frame.html);
       replaceSigns();
       replacePictures(frame.drawn);
+      replaceWeights(frame);
       replaceCard();
     }
     if (explored !== null && explored !== frame.explored) endExploring();
@@ -213,6 +236,11 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-do]");
     if (button) ask(button.dataset.do, button.dataset.row || "");
+  });
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    weighed = "";
+    ask("sentence", "", find("words").value);
   });
   board?.addEventListener("click", (event) => {
     const key = event.target.closest("summary")?.parentElement.dataset.key;
