@@ -132,6 +132,26 @@ def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
     return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
 
 
+def to_read(sections: Sequence[frozenset[str]], steps: Sequence[StepItem], anchor: str | None) -> list[bool]:
+    """Say of each section of a page, by the names of its headings, whether it is open at first.
+
+    Open are the section of the step to work on, whose heading is anchor, and those before it that lead to no other
+    step. All are open on a page without steps, and none where no step is left.
+
+    >>> one, two = StepItem(1, "", "a", ()), StepItem(2, "", "b", ())
+    >>> to_read([frozenset(), frozenset("a"), frozenset("x"), frozenset("b"), frozenset("y")], (one, two), "b")
+    [False, False, True, True, False]
+    """
+    anchors = {step.anchor for step in steps}
+    if not anchors:
+        return [True] * len(sections)
+    at = next((place for place, names in enumerate(sections) if anchor in names), None)
+    if at is None:
+        return [False] * len(sections)
+    before = max((place for place in range(at) if anchors & sections[place]), default=-1)
+    return [before < place <= at for place in range(len(sections))]
+
+
 class StepLinks:
     """Finds the steps of one stage after another, and reads a page again once it was saved."""
 
@@ -152,6 +172,7 @@ class StepLinks:
 
 
 LOOK = Look(100)
+_LATER = {"not_started": "{} not started", "blocked": "{} wait{}"}  # kinds of rows that come later, in words
 COMPLETE = "Every criterion passes."
 PUBLIC = "The public tests of every criterion pass; hidden tests run when you submit."
 
@@ -189,6 +210,15 @@ class CriterionLine:
 
 
 @dataclass(frozen=True)
+class FoldedLines:
+    """Rows of which there is nothing to do now, under one line: kind is that of its sign."""
+
+    kind: str
+    words: str
+    lines: tuple[CriterionLine, ...]
+
+
+@dataclass(frozen=True)
 class BoardView:
     """All that the page shows of the board; trouble holds why nothing was graded, and what to do.
 
@@ -207,6 +237,23 @@ class BoardView:
     note: str
     drawn: str
     locked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def shown(self) -> tuple[CriterionLine, ...]:
+        """The lines of which something is said, and the one to work on."""
+        return tuple(line for line in self.lines if line.told or line.is_first)
+
+    @property
+    def folded(self) -> tuple[FoldedLines, ...]:
+        """The other lines: those that pass, and those that were not begun or wait."""
+        others = [line for line in self.lines if not (line.told or line.is_first)]
+        passed = tuple(line for line in others if line.kind not in _LATER)
+        later = tuple(line for line in others if line.kind in _LATER)
+        counts = [(sum(line.kind == kind for line in later), words) for kind, words in _LATER.items()]
+        said = " · ".join(words.format(count, "s" if count == 1 else "") for count, words in counts if count)
+        found = (FoldedLines("passed", f"{len(passed)} pass{'es' if len(passed) == 1 else ''}", passed),
+                 FoldedLines("not_started", said, later))  # fmt: skip
+        return tuple(each for each in found if each.lines)
 
 
 def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> BoardView:

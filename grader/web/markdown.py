@@ -91,12 +91,36 @@ class Headings:
 
 def html_of(text: str, place: PageLocation) -> str:
     """Return a page as HTML; whatever stands in it is shown, and nothing of it is obeyed."""
+    return "".join(part.heading + part.body for part in sections_of(text, place))
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A part of a page as HTML: its heading, and the rest; the first has no heading. names are those of headings."""
+
+    heading: str
+    body: str
+    names: frozenset[str]
+
+
+def sections_of(text: str, place: PageLocation) -> list[PageSection]:
+    """Return the parts of a page: one for each heading of the second level, and before them what stands above these."""
     made = _reader()
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
     _empty_cells(tokens)
     _find_rows(tokens, place)
-    return str(made.renderer.render(tokens, made.options, {"place": place}))
+
+    def rendered(part: Sequence[Token]) -> str:
+        return str(made.renderer.render(part, made.options, {"place": place}))
+
+    begins = [at for at, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
+    found = [PageSection("", rendered(tokens[: begins[0] if begins else None]), frozenset())]
+    for begin, end in pairwise([*begins, len(tokens)]):
+        part = tokens[begin:end]
+        names = frozenset(str(each.attrGet("id")) for each in part if each.type == "heading_open")
+        found.append(PageSection(rendered(part[:3]), rendered(part[3:]), names))
+    return found
 
 
 def step_names(text: str) -> dict[int, str]:

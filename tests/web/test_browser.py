@@ -42,7 +42,7 @@ Now write `double`, then run `grader check s01`:
 
 - [ ] double is right
 
-""" + "A paragraph.\n\n" * 30  # fmt: skip
+""" + "A paragraph.\n\n" * 30 + "## Further\n\nOf [squares](#squares).\n\n### Squares\n\nA last word.\n"  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,25 @@ def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place)
         page.run("document.querySelector('[data-key=step-double]').click()")
         page.until(f"{step}.top >= 0 && {step}.bottom <= innerHeight && location.hash === '#step-1-double-it'")
         quiet(page)
+
+
+def test_what_is_not_to_be_read_now_is_folded_and_opens_where_a_link_leads_to_it(page: Page, course: Place) -> None:
+    opened = "[...document.querySelectorAll('article .section')].map(each => each.open).join()"
+    with serving(course) as address:
+        page.open(address)
+        assert page.run(opened) == "true,false"
+        page.open(f"{address}#squares")
+        assert page.run(opened) == "true,true"
+        page.run("document.querySelectorAll('article .section').forEach(each => each.open = false)")
+        page.run("document.querySelector('#sections').click()")
+        assert page.run(opened) == "true,true"
+        page.run("document.querySelector('#sections').click()")
+        assert page.run(opened) == "false,false"
+        page.until("document.querySelector('[data-key=step-double]') !== null")
+        page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
+        page.run("document.querySelectorAll('article .section').forEach(each => each.open = false)")
+        page.run("document.querySelector('[data-key=step-double]').click()")
+        assert page.run(opened) == "true,false"
 
 
 @pytest.mark.full_matrix("grader/watching")

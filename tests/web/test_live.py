@@ -273,6 +273,17 @@ def test_a_row_whose_function_was_shown_says_seen(watched: Watched) -> None:
     assert "· seen" not in pages.fill("board.html", view=found)
 
 
+def test_what_passes_and_what_comes_later_is_folded(watched: Watched) -> None:
+    found = after(watched, "passed", "not_started")
+    assert [line.is_first for line in found.shown] == [True]
+    assert [(each.kind, each.words) for each in found.folded] == [("passed", "1 passes")]
+    found = after(watched, "failed", "blocked")
+    assert [line.kind for line in found.shown] == ["failed"]
+    assert [(each.words, each.lines) for each in found.folded] == [("1 waits", found.lines[1:])]
+    html = ReportPages().fill("board.html", view=found)
+    assert html.count('<li id="row-') == 2 and '<details class="folded" data-key="not_started">' in html
+
+
 @pytest.fixture
 def served(place: Place) -> Iterator[Served]:
     with Served(place) as found:

@@ -8,6 +8,7 @@
   let verdicts = null;
   const form = find("sentence");
   let weighed = ""; // weights and what is said of the sentence, as they stand on the page
+  let at = null; // the row to work on
   let pictured = "[]"; // rows and their pictures, as they stand on the page
   let explored = null; // how many explorations have ended
 
@@ -138,12 +139,38 @@
     sign.textContent = from ? from.textContent : "\u25cb";
   }
 
+  // Opens whatever an element is folded into.
+  function unfold(element) {
+    for (let each = element?.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
+  }
+
+  function unfoldTarget() {
+    if (location.hash) unfold(find(decodeURIComponent(location.hash.slice(1))));
+  }
+
+  const sections = () => [...document.querySelectorAll("article .section")];
+
+  // Lets one button open all sections of the text, and close them again.
+  function foldable() {
+    const toggle = find("sections");
+    if (!toggle || sections().every((each) => each.open)) return;
+    toggle.hidden = false;
+    toggle.addEventListener("click", () => {
+      const isOpen = toggle.getAttribute("aria-pressed") !== "true";
+      toggle.setAttribute("aria-pressed", String(isOpen));
+      for (const each of sections()) each.open = isOpen;
+      reachable(document);
+    });
+  }
+
   // Shows what is wrong of the first row also below the item of the page that it is about.
   function replaceCard() {
     document.querySelector("article .card")?.remove();
     const first = board.querySelector("li.first[data-row]");
     const failure = first?.querySelector(".failure");
     const list = first && find(`item-${first.dataset.row}`)?.closest("ul");
+    if (list && first.dataset.row !== at) unfold(list);
+    at = first?.dataset.row ?? at;
     if (!failure || !list) return;
     const card = document.createElement("section");
     card.className = "card";
@@ -187,10 +214,15 @@
     }
     form.hidden = !sentence;
     form.querySelector("p").textContent = sentence;
-    const first = document.querySelector("article .weights") ?? document.querySelector("article [data-sign]")?.closest("ul");
-    if (sentence && first && !form.contains(document.activeElement)) {
-      if (first.tagName === "UL") first.after(form); else first.before(form);
-    }
+    placeForm();
+  }
+
+  // Puts the field for a sentence above the first weights that are in sight; where there are none, below the first step.
+  function placeForm() {
+    if (!form || form.hidden || form.contains(document.activeElement)) return;
+    const found = [...document.querySelectorAll("article .weights")];
+    const first = found.find((each) => each.offsetParent !== null) ?? found[0];
+    if (first) first.before(form); else document.querySelector("article [data-sign]")?.closest("ul").after(form);
   }
 
   function replaceMarks(html) {
@@ -249,7 +281,21 @@
   document.addEventListener("visibilitychange", () => {
     if (board && document.visibilityState === "visible" && !find("elsewhere").hidden) ask("open", "");
   });
-  if (window.matchMedia("(max-width: 56rem)").matches) document.querySelector(".road").open = false;
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold(find(decodeURIComponent(link.hash.slice(1))));
+  });
+  window.addEventListener("hashchange", unfoldTarget);
+  window.addEventListener("beforeprint", () => { for (const each of sections()) each.open = true; });
+  document.addEventListener("toggle", (event) => {
+    reachable(event.target);
+    placeForm();
+  }, true);
+  if (window.matchMedia("(max-width: 56rem)").matches) {
+    for (const each of document.querySelectorAll(".stages .part")) each.open = false;
+  }
+  unfoldTarget();
+  foldable();
   setFormulas();
   reachable(document);
   document.fonts.ready.then(() => reachable(document));
