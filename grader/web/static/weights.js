@@ -18,7 +18,8 @@
 
   // Lights what is pointed at; where nothing is, the row of the focus, and else the one that was pressed.
   function rest(table) {
-    light(table, table.querySelector("tbody tr:focus-within") ?? table.querySelector("[aria-pressed=true]")?.closest("tr"));
+    const here = ["tr:hover", "tr:focus-within", "tr:has([aria-pressed=true])"];
+    light(table, here.map((each) => table.tBodies[0].querySelector(each)).find(Boolean));
   }
 
   const row = (event) => event.target.closest?.(".weights tbody tr");
