@@ -123,6 +123,13 @@ def test_formulas_carry_their_tex_and_their_text() -> None:
     assert 'data-tex="y" data-display="true"' in html("$$y$$")
 
 
+def test_formulas_among_words_carry_their_tex_and_criteria_stay_as_they_are() -> None:
+    assert '<span class="formula" data-tex="\\sqrt{d_{k}}"><span>√d_k</span></span>, so' in html("by √d_k, so")
+    assert "data-tex" not in html("`√d_k` in code")
+    rows = {"f gives QKᵀ/√d_k": "f"}
+    assert "data-tex" not in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", row=rows.get))
+
+
 @pytest.mark.parametrize("text", ["$5 and $6", "`$x$`", "a $ b $ c", "\\$x\\$"])
 def test_money_and_code_are_no_formulas(text: str) -> None:
     assert "data-tex" not in html(text)
