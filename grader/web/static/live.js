@@ -190,13 +190,14 @@
       const list = find(`item-${row}`)?.closest("ul");
       if (!list) continue;
       const figure = document.createElement("figure");
-      figure.className = "drawn-here";
+      figure.className = "drawn-here scroll";
       const image = document.createElement("img");
       image.src = `${base}drawn/${name}`;
       image.alt = `What your functions give: ${find(`item-${row}`).closest("li").textContent.replace(/\s+/g, " ").trim()}`;
       const words = document.createElement("figcaption");
       words.textContent = "What your functions give, drawn when you saved.";
       figure.append(image, words);
+      image.addEventListener("load", () => reachable(document));
       list.after(figure);
     }
   }
