@@ -26,7 +26,7 @@ README = """# Numbers
 y = x / √(2 n)          z = Σᵢ xᵢ²
 ```
 
-| | a |
+| | d_k |
 |---|---|
 | b | `c` |
 
@@ -196,7 +196,7 @@ def test_a_query_lights_its_keys_and_a_sentence_of_ones_own_is_explored(page: Pa
 def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
-        assert page.until("document.querySelectorAll('.formula .katex').length") == 2
+        assert page.until("document.querySelectorAll('.formula .katex').length") == 3
         assert page.run("document.querySelector('.formula math') !== null && document.fonts.check('16px KaTeX_Main')")
         page.run("document.querySelector('#formulas').click()")
         assert page.run("getComputedStyle(document.querySelector('.formula pre')).display") != "none"

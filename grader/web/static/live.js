@@ -39,6 +39,10 @@
       }
       const text = place.firstElementChild;
       text.hidden = true;
+      if (display !== "true") { // within a line it is read as it was written
+        typeset.setAttribute("role", "math");
+        typeset.setAttribute("aria-label", text.textContent);
+      }
       place.append(typeset);
       found += 1;
     }
