@@ -103,8 +103,8 @@ def test_a_learners_folder_brings_the_first_hour() -> None:
 
 def test_the_readme_begins_with_what_a_newcomer_needs() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    first = "\n".join(lines[:25])
-    assert "(docs/demo.svg)" in first
+    first = "\n".join(lines[:30])
+    assert all(f"({path})" in first for path in ("docs/demo.svg", "docs/road.svg"))
     shown = ("uv run grader demo", "uv run grader start s01", "uv run --group dev pytest")
     demo, start, tests = map(first.index, shown)
     assert demo < start < tests

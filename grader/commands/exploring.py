@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,7 +46,10 @@ OtherSeed = Annotated[
 ]
 OneStep = Annotated[int | None, typer.Option("--step", metavar="N", min=1, help="Show this step and its pictures.")]
 Png = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")]
-Each = Annotated[Path | None, typer.Option("--each", metavar="FOLDER", help="Draw each step into an SVG there.")]
+Each = Annotated[
+    Path | None,
+    typer.Option("--each", metavar="FOLDER", help="Draw each step into an SVG there, beside exploration.json."),
+]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")]
 
 
@@ -159,9 +163,17 @@ def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str,
 
 
 def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
-    """Draw the pictures of each step into a file named by its number and the criterion that it is about."""
-    from grader.explore import picture
+    """Draw the pictures of each step into a file named by its number and the criterion that it is about.
 
+    The numbers stand beside them, as a document; without matplotlib these alone.
+    """
+    from grader.atomic import write_atomically
+    from grader.explore import picture
+    from grader.explore.exploration_json import NUMBERS, exploration_document
+
+    write_atomically(folder / NUMBERS, dumps(exploration_document(found)))
+    if find_spec("matplotlib") is None:
+        return
     for number, step in enumerate(found.steps, start=1):
         own = found.of_step(step)
         row = next(filter(None, (stage.criterion_of(part.function) for part in step.parts)), None)

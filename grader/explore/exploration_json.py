@@ -11,6 +11,7 @@ from grader.explore.model import Drawing, Example, Exploration, Part, StepResult
 from grader.report.document import Document, plain_text, problem_document, where_text
 
 SCHEMA = 4  # from 3: heads are counted from 0
+NUMBERS = "exploration.json"  # the name of the document beside the pictures of `grader explore --each`
 
 
 def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -136,7 +137,7 @@ def hatched(figure: Figure, axes: Axes) -> None:
     )  # fmt: skip
     figure.add_artist(frame)
     title, pad = f"{axes.get_title(loc='left')} · {WRONG}", FRAME * 72 + 4
-    axes.set_title(title, loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
+    titled(axes, title, loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
     axes.tick_params(pad=pad)
 
 
@@ -170,6 +171,12 @@ def _title(figure: Figure, found: Exploration, plan: FigureLayout) -> None:
         )  # fmt: skip
 
 
+def titled(axes: Axes, title: str, **style: Any) -> None:
+    """Write the title of a panel, under a name by which a page that is dark finds it."""
+    places: list[Any] = list(axes.figure.axes)
+    axes.set_title(title, **style).set_gid(f"title-{places.index(axes)}")
+
+
 def _map(axes: Axes, each: WeightMap, plan: FigureLayout) -> None:
     count = len(plan.below_words)
     cells = [(row, column, w) for row, weights in enumerate(each.weights) for column, w in enumerate(weights)]
@@ -185,7 +192,7 @@ def _map(axes: Axes, each: WeightMap, plan: FigureLayout) -> None:
     axes.tick_params(axis="x", rotation=90 if plan.is_upright else 0)
     axes.set_xlabel("key", fontsize=SMALL, color=QUIET, labelpad=4)
     axes.set_ylabel("query", fontsize=SMALL, color=QUIET, labelpad=5)
-    axes.set_title(each.title, fontsize=TEXT + 1.5, color=INK, fontweight="bold", loc="left", pad=7)
+    titled(axes, each.title, fontsize=TEXT + 1.5, color=INK, fontweight="bold", loc="left", pad=7)
     for spine in axes.spines.values():
         spine.set(color=FAINT, linewidth=0.8)
 
@@ -216,7 +223,7 @@ def _scale(figure: Figure, plan: FigureLayout) -> None:
     bar.set_ticks(far, labels=[f"{tick:g}" for tick in far], fontsize=SMALL, color=INK)
     bar.ax.minorticks_off()
     bar.ax.tick_params(length=2, color=FAINT, pad=3)
-    bar.ax.set_title("weight", fontsize=SMALL, color=QUIET, pad=8)
+    titled(bar.ax, "weight", fontsize=SMALL, color=QUIET, pad=8)
     bar.outline.set(edgecolor=FAINT, linewidth=0.8)
 
 

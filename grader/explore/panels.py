@@ -38,7 +38,7 @@ from grader.explore.model import (
     node_lines,
     shares_names,
 )
-from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, hatched, painted
+from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, hatched, painted, titled
 from grader.report.terminal.layout import printable
 
 Box = tuple[float, float, float, float]
@@ -449,7 +449,7 @@ def _panel(axes: Axes, panel: Panel, drawing: Drawing, legend: bool) -> None:
         chart(axes, panel, drawing)
     if legend and len(names_of(panel)) > 1:
         axes.legend(**LEGEND, framealpha=0.85, edgecolor="none", loc="best")
-    axes.set_title(panel.title, fontsize=TEXT + 0.5, color=INK, loc="left", pad=5)
+    titled(axes, panel.title, fontsize=TEXT + 0.5, color=INK, loc="left", pad=5)
     for spine in axes.spines.values():
         spine.set(color=FAINT, linewidth=0.8)
 

@@ -14,6 +14,14 @@ from grader.atomic import write_atomically
 from grader.errors import UsageError, installs
 from grader.explore.model import Exploration
 
+# Where a page is dark, the paper and what is written on it are, too; what lies within axes keeps its colours.
+DARK = """@media (prefers-color-scheme: dark) {
+#patch_1 path { fill: #14171a !important }
+#figure_1 > g[id^="text"] *, #figure_1 > g[id^="legend"] text, g[id^="matplotlib.axis"] g[id^="text"] *,
+g[id^="title"] * { fill: #e3e7ea !important }
+g[id^="axes"] > g[id^="patch"]:first-child path { fill: #f0f3f6 !important }
+}
+"""
 DOTS, MAX_DOTS = 160, 30_000_000  # per inch, and of a whole picture
 
 
@@ -61,4 +69,4 @@ def drawn(found: Exploration, kind: str) -> bytes:
         figure = drawn_all(found)
         width, height = figure.get_size_inches()
         figure.savefig(data, format=kind, dpi=min(DOTS, sqrt(MAX_DOTS / (width * height))), metadata=metadata)
-    return data.getvalue()
+    return data.getvalue().replace(b'<style type="text/css">', b'<style type="text/css">' + DARK.encode(), 1)

@@ -64,16 +64,42 @@ Pictures = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True)
+class StepWeights:
+    """Weights that the learner's functions gave in a step: a row for each query, a column for each key.
+
+    criterion is the one that the step is about; is_wrong says that the step is not right yet.
+    """
+
+    criterion: str
+    title: str
+    weights: tuple[tuple[float, ...], ...]
+    is_wrong: bool
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The sentence that was explored, and all its weights; missing is the function that has to be written next."""
+
+    words: tuple[str, ...]
+    keys: tuple[str, ...]
+    weights: tuple[StepWeights, ...] = ()
+    missing: str = ""
+
+
+@dataclass(frozen=True)
 class Explored:
     """What `grader explore` printed for a stage; where that is nothing, why says the reason.
 
-    pictures are SVGs, each with the row of the checklist that its step is about, in the order of the steps.
+    pictures are SVGs, each with the row of the checklist that its step is about, in the order of the steps. typed holds
+    the learner's own sentence, and sentence what came of it, or of the lesson's.
     """
 
     stage: str
     text: str
     why: str = ""
     pictures: Pictures = ()
+    typed: str = ""
+    sentence: Sentence | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +122,8 @@ class Board:
     since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
     searches says that all tests have ended, and that the cause of what failed is being looked for.
     trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed or, where
-    asked, since a key was pressed for it. pictures are those of the last text that was explored.
+    asked, since a key was pressed for it. pictures are those of the last text that was explored, and sentence what was
+    explored; typed is the learner's own, and refused says why it was not taken.
     """
 
     stage: Stage
@@ -111,6 +138,9 @@ class Board:
     asked: bool = False
     searches: bool = False
     pictures: Pictures = ()
+    typed: str = ""
+    refused: str = ""
+    sentence: Sentence | None = None
 
     @property
     def first(self) -> CriterionResult | None:

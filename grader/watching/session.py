@@ -5,6 +5,7 @@ A session does one thing at a time: whoever shows it gives it the events that th
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,13 +14,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
+from grader.explore.exploration_json import NUMBERS
 from grader.explore.model import may_draw
 from grader.progress import actions, hints, readme_steps
 from grader.progress.actions import Workspace
@@ -35,6 +36,8 @@ from grader.watching.board import (
     Explored,
     FileSaved,
     FinalVerdict,
+    Sentence,
+    StepWeights,
 )
 from grader.watching.grading_process import GradingProcess
 from grader.watching.saves import Saves
@@ -50,6 +53,7 @@ RUNNING = "The check is still running; ask again once its verdict is here."
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 Post = Callable[[Event], None]
 Width = Callable[[], int]
+Explore = Callable[[str, str], bool]  # of a stage, with the learner's own sentence
 
 
 def files_beside(stage: Stage) -> tuple[Path, ...]:
@@ -75,15 +79,17 @@ def _test_folders(stage: Stage) -> tuple[Path, ...]:
     return stage.tests_path, stage.hidden_root / stage.name
 
 
-def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: bool = False) -> Callable[[str], bool]:
+def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: bool = False) -> Explore:
     """Return what runs `grader explore` of a stage in a thread, and posts what it printed and, if wanted, drew.
+
+    It takes the learner's own sentence as well, which is empty for the lesson's.
 
     It returns at once; False, and nothing runs, for a stage without a drawing. One runs at a time, and of those that
     wait only the last.
     """
     one, latest = threading.Lock(), [0]
 
-    def begin(stage: str) -> bool:
+    def begin(stage: str, typed: str) -> bool:
         if not may_draw(course, stage):
             return False
         columns, number = width(), latest[0] + 1
@@ -92,7 +98,7 @@ def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: 
         def run() -> None:
             with one:
                 if latest[0] == number:
-                    post(explored(course.root, stage, columns, colour, pictures))
+                    post(explored(course, stage, columns, colour, pictures, typed))
 
         threading.Thread(target=run, daemon=True).start()
         return True
@@ -100,15 +106,55 @@ def exploring(course: Course, post: Post, width: Width, colour: bool, pictures: 
     return begin
 
 
-def explored(root: Path, stage: str, width: int, colour: bool, pictures: bool = False) -> Explored:
-    """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing."""
-    if not pictures or find_spec("matplotlib") is None:
-        return _explored(root, stage, width, colour, [])
+def explored(course: Course, stage: str, width: int, colour: bool, pictures: bool = False, typed: str = "") -> Explored:
+    """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing.
+
+    With pictures, weights come as numbers, and what else a step has as an SVG.
+    """
+    words = [f"--words={typed}"] if typed else []
+    if not pictures:
+        return _explored(course.root, stage, width, colour, words)
     with tempfile.TemporaryDirectory(prefix="grader-drawn-") as folder:
-        found = _explored(root, stage, width, colour, ["--each", folder])
-        files = sorted(Path(folder).glob("*.svg"))
+        found = _explored(course.root, stage, width, colour, [*words, "--each", folder])
+        numbers = _numbers(Path(folder) / NUMBERS)
+        left_out = _of_weights_alone(numbers)
+        files = [file for file in sorted(Path(folder).glob("*.svg")) if file.stem.partition("-")[0] not in left_out]
         drawn = tuple((file.stem.partition("-")[2], file.read_bytes()) for file in files)
-        return replace(found, pictures=drawn)
+        return replace(found, pictures=drawn, typed=typed, sentence=_sentence(numbers, course.find(stage)))
+
+
+def _numbers(path: Path) -> dict[str, Any]:
+    """Return the document that an exploration left; an empty one where there is none."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        return {}
+    return found
+
+
+def _of_weights_alone(numbers: dict[str, Any]) -> set[str]:
+    """Return the numbers of the steps whose pictures are all weights, as their files have them."""
+    drawings = {each["id"] for each in numbers.get("drawings", ())}
+    drawn = {each["step"] for each in numbers.get("origins", ()) if each["picture"] in drawings}
+    steps = enumerate(numbers.get("steps", ()), start=1)
+    return {f"{number:02}" for number, step in steps if step["id"] not in drawn}
+
+
+def _sentence(numbers: dict[str, Any], stage: Stage) -> Sentence | None:
+    """Return the sentence of an exploration and its weights; None where the stage has no sentence."""
+    if not numbers.get("words"):
+        return None
+    steps = {step["id"]: stage.criterion_of(step["parts"][0]["function"]) for step in numbers["steps"]}
+    origins = {each["picture"]: each for each in numbers["origins"]}
+    found = []
+    for each in numbers["maps"]:
+        origin = origins.get(each["id"])
+        criterion = steps.get(origin["step"]) if origin is not None else None
+        if origin is not None and criterion is not None:
+            weights = tuple(map(tuple, each["weights"]))
+            found.append(StepWeights(criterion.id, each["title"], weights, origin["wrong"]))
+    words = tuple(numbers["words"])
+    return Sentence(words, tuple(numbers["key_words"] or words), tuple(found), numbers["next_function"] or "")
 
 
 def _explored(root: Path, stage: str, width: int, colour: bool, options: list[str]) -> Explored:
@@ -142,7 +188,7 @@ class WatchSession:
         workspace: Workspace,
         checks: GradingProcess,
         saves: Saves,
-        explore: Callable[[str], bool],
+        explore: Explore,
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         draws: bool = False,
@@ -189,6 +235,7 @@ class WatchSession:
                 note = f"{why}." if board.asked and why else board.note
                 shown = text if board.asked or board.complete or not self._draws else ""
                 self._becomes(drawn=shown, note=note, pictures=pictures or board.pictures)
+                self._read(event)
 
     def close(self) -> None:
         """Stop watching and grading."""
@@ -222,11 +269,28 @@ class WatchSession:
         The picture arrives as an event, or why there is none becomes the note.
         """
         stage = self.board.stage.id
-        if not self._explore(stage):
+        if not self._explore(stage, self.board.typed):
             drawn = [each.id for each in self.workspace.course.stages if may_draw(self.workspace.course, each.id)]
             return f"{stage} has nothing to draw." + (f" These stages have: {', '.join(drawn)}." if drawn else "")
         self._becomes(drawn="", asked=True)
         return EXPLORES
+
+    def read(self, typed: str) -> str:
+        """Have the pictures drawn of the learner's own sentence, now and after each check; return what happens.
+
+        An empty one stands for the lesson's.
+        """
+        if not self._explore(self.board.stage.id, typed):
+            return f"{self.board.stage.id} has nothing to draw."
+        self._becomes(typed=typed)
+        return EXPLORES
+
+    def _read(self, event: Explored) -> None:
+        """Keep what came of a sentence; one that was refused is no longer the learner's."""
+        is_refused = bool(event.typed and event.why)
+        why = event.why.replace("--words", "your sentence")
+        refused, typed = (why, "") if is_refused else ("", self.board.typed)
+        self._becomes(refused=refused, typed=typed, sentence=event.sentence or self.board.sentence)
 
     def lesson(self, row: str | None = None) -> str:
         """Return the step of the README that a row, a function or a number means, by default the first open row's.
@@ -278,8 +342,10 @@ class WatchSession:
         self._becomes(standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
+        if verdict.is_untouched:
+            self._becomes(pictures=(), sentence=None)  # of a text that is gone
         if (self.board.complete and not was_complete) or (self._draws and not verdict.is_untouched):
-            self._explore(self.board.stage.id)
+            self._explore(self.board.stage.id, self.board.typed)
 
     def _standings(self) -> tuple[Standing, ...]:
         """Return where the learner stands; as before where the progress file cannot be read."""

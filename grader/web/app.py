@@ -23,11 +23,11 @@ from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.model import may_draw
 from grader.progress.actions import Workspace, start
-from grader.progress.readme_steps import plain
+from grader.progress.readme_steps import next_step, plain
 from grader.progress.standings import standings
 from grader.report.terminal.overview import hint_words
-from grader.web.live import Live, named, step_list
-from grader.web.markdown import PageLocation, html_of, pictures, read_page
+from grader.web.live import Live, named, step_list, to_read
+from grader.web.markdown import PageLocation, html_of, pictures, read_page, sections_of
 from grader.web.report_page import STATIC, ReportPages
 from grader.web.road import road
 
@@ -198,7 +198,8 @@ def _plain_path(target: str) -> str:
 
 
 BESIDE = {"conventions": "stages/README.md", "beyond": "stages/beyond.md"}  # pages beside the stages, by address
-ACTIONS = ("open", "check", "hint", "explore", "start")
+ACTIONS = ("open", "check", "hint", "explore", "sentence", "start")
+MOST_SENTENCE = 400  # characters
 NOT_FOUND = refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
 
 
@@ -249,13 +250,20 @@ class App:
         rows = {plain(row.text): row.id for row in stage.criteria}
         place = self._place(path, {f"stages/{stage.name}": f"{self._guard.base}pictures/{stage.id}"})
         page_text = read_page(stage.readme_path, path)
-        text = html_of(page_text, replace(place, row=lambda said: rows.get(plain(said))))
+        parts = sections_of(page_text, replace(place, row=lambda said: rows.get(plain(said))))
         around = self._course.stages
         at = around.index(stage)
         near = (around[at - 1] if at else None, around[at + 1] if at + 1 < len(around) else None)
-        text, explores = self._pages.markup(text), may_draw(self._course, stage.id)
-        steps = step_list(stage, page_text)
-        return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores, steps=steps)
+        steps, step = step_list(stage, page_text), next_step(self._workspace, stage)
+        anchor = next((each.anchor for each in steps if step is not None and each.number == step.number), None)
+        opened = to_read([part.names for part in parts], steps, anchor)
+        text = [
+            (self._pages.markup(part.heading), self._pages.markup(part.body), is_open)
+            for part, is_open in zip(parts, opened, strict=True)
+        ]
+        explores = may_draw(self._course, stage.id)
+        known = {"stage": stage, "text": text, "near": near, "explores": explores, "steps": steps}
+        return self._filled("stage.html", stage.id, **known, most=MOST_SENTENCE)
 
     def _page_beside(self, name: str) -> Response:
         path = self._beside[name]
@@ -295,12 +303,12 @@ class App:
         if stage is None:
             return refusal(HTTPStatus.BAD_REQUEST, "Expected the id of a stage.")
         try:
-            said = self._live.ask(lambda: self._done(name, stage, named(values, "row")))
+            said = self._live.ask(lambda: self._done(name, stage, named(values, "row"), named(values, "words")))
         except GraderError as error:
             return document({"said": f"{error.message}. {error.hint or ''}".strip()}, HTTPStatus.SERVICE_UNAVAILABLE)
         return document({"said": said})
 
-    def _done(self, name: str, stage: Stage, row: str) -> str:
+    def _done(self, name: str, stage: Stage, row: str, words: str) -> str:
         """Do what was asked for, in the thread of the session."""
         session = self._live.session
         if name == "start":
@@ -316,6 +324,11 @@ class App:
             session.check()
         elif name == "explore":
             return session.explore()
+        elif name == "sentence":
+            typed = " ".join(words.split())
+            if len(typed) > MOST_SENTENCE or not typed.isprintable():
+                return f"A sentence has at most {MOST_SENTENCE} characters, and no signs that cannot be seen."
+            return session.read(typed)
         elif name == "hint":
             found = session.hint(row or None)
             return found if isinstance(found, str) else hint_words(stage, found)

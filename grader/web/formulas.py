@@ -358,3 +358,60 @@ def _bare(pieces: list[Token]) -> str:
     one = pieces[0]
     bracketed = len(pieces) == 1 and one.kind == "group" and one.tex.startswith("(") and one.tex == f"({one.text})"
     return one.text if bracketed else _joined(pieces)
+
+
+_SUPS, _SUBS = re.escape("".join(RAISED)), re.escape("".join(LOWERED))
+_MARKS = rf"[{_SUPS}]*[{_SUBS}]*[{_SUPS}]*"
+_GREEK = re.escape("".join(GREEK))
+_NUMBER = r"\d+(?:[.,]\d+)*(?![\w%])"
+_NAME = rf"(?:d?[A-Za-z{_GREEK}]|seq)_(?:[A-Za-z0-9]|model|head|in|out)(?![A-Za-z0-9_])"
+_LETTER = rf"(?:[∂∇]?(?:d(?=[A-Z]))?[A-Za-z{_GREEK}])(?![A-Za-z0-9_'’-])"
+_CALL = rf"(?:{'|'.join(sorted(FUNCTIONS, key=len, reverse=True))})(?=\()"
+_BASE = rf"(?:{_NAME}|{_LETTER}|{_NUMBER}|\d+(?=[A-Za-z√{_GREEK}]\b)|[Σ∞½])"
+_FLAT = rf"[−-]?(?:√?(?:{_BASE}|(?<=√)\([^()\s]+\)){_MARKS})+"
+_BESIDE = rf" (?=[√∂∇Σ]|{_NAME}|{_CALL}|(?![aAI] ){_LETTER})"  # a product, and no article
+_SIGNS = "=≤≥<>≈≠∝∈←+−·×∘⊙±/"
+_OPERATOR = rf"(?: [{_SIGNS}] |[·×∘⊙/]|{_BESIDE})"
+
+
+def _nested(depth: int) -> str:
+    """Return the pattern of formulas with so many brackets within each other."""
+    if depth == 0:
+        return rf"{_FLAT}(?:{_OPERATOR}{_FLAT})*"
+    inner = _nested(depth - 1)
+    group = rf"(?:{_CALL})?[(‖|]{inner}(?:, {inner})*[)‖|]{_MARKS}"
+    piece = rf"(?:{_FLAT}(?:{group})?|√?{group})+"
+    return rf"{piece}(?:{_OPERATOR}{piece})*"
+
+
+_INLINE = re.compile(rf"(?<![\w.,/=_'’√{_SUPS}{_SUBS}-])(?:{_nested(2)})(?![\w_=\[]|\.\d)")
+_TELLING = re.compile(rf"[{_SUPS}{_SUBS}{_GREEK}√Σ∂∇‖·×∘⊙≤≥≈≠∝∈]|[A-Za-z]_|[A-Za-z)] [=<>+−/] |[=<>+−/] [A-Za-z(√]")
+
+
+def inline_formulas(text: str) -> list[tuple[str, str]]:
+    """Return a text in pieces, each with its TeX if it is a formula in the middle of words, and else with nothing.
+
+    >>> inline_formulas("divided by √d_k, as a K of (1 − w) has")
+    [('divided by ', ''), ('√d_k', '\\\\sqrt{d_{k}}'), (', as a K of ', ''), ('(1 − w)', '(1 - w)'), (' has', '')]
+    """
+    pieces: list[tuple[str, str]] = []
+    last = 0
+    for found in _INLINE.finditer(text):
+        if not _TELLING.search(found[0]) or not _is_whole(text, found) or found[0].endswith("Σ"):
+            continue
+        try:
+            tex = _segment(_composed(unicodedata.normalize("NFD", found[0])))
+        except NoFormulaError:
+            continue
+        pieces += [(text[last : found.start()], ""), (found[0], tex)]
+        last = found.end()
+    return [piece for piece in (*pieces, (text[last:], "")) if piece[0]]
+
+
+def _is_whole(text: str, found: re.Match[str]) -> bool:
+    """Say whether a formula does not go on in words before or behind it: half of one is worse than none."""
+    before, behind = text[: found.start()], text[found.end() :]
+    return not (
+        re.search(rf"(?:[{_SIGNS}^*] ?|\bΣ\S* |[\w)] ?[(‖|])$", before)
+        or re.match(rf" ?[{_SIGNS}^*‖|]| ?Σ|\(| [A-Za-z]'|[{_SUPS}{_SUBS}]", behind)
+    )

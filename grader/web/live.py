@@ -19,13 +19,14 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
+from grader.explore.cells import FULL, cell_text, depth
 from grader.outcome import Gradient
 from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure
-from grader.watching.board import Board, Event, Explored, FinalVerdict
+from grader.watching.board import Board, Event, Explored, FinalVerdict, Sentence
 from grader.watching.board_lines import reached
 from grader.watching.keys import error_text
 from grader.watching.session import WatchSession
@@ -131,6 +132,26 @@ def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
     return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
 
 
+def to_read(sections: Sequence[frozenset[str]], steps: Sequence[StepItem], anchor: str | None) -> list[bool]:
+    """Say of each section of a page, by the names of its headings, whether it is open at first.
+
+    Open are the section of the step to work on, whose heading is anchor, and those before it that lead to no other
+    step. All are open on a page without steps, and none where no step is left.
+
+    >>> one, two = StepItem(1, "", "a", ()), StepItem(2, "", "b", ())
+    >>> to_read([frozenset(), frozenset("a"), frozenset("x"), frozenset("b"), frozenset("y")], (one, two), "b")
+    [False, False, True, True, False]
+    """
+    anchors = {step.anchor for step in steps}
+    if not anchors:
+        return [True] * len(sections)
+    at = next((place for place, names in enumerate(sections) if anchor in names), None)
+    if at is None:
+        return [False] * len(sections)
+    before = max((place for place in range(at) if anchors & sections[place]), default=-1)
+    return [before < place <= at for place in range(len(sections))]
+
+
 class StepLinks:
     """Finds the steps of one stage after another, and reads a page again once it was saved."""
 
@@ -151,6 +172,7 @@ class StepLinks:
 
 
 LOOK = Look(100)
+_LATER = {"not_started": "{} not started", "blocked": "{} wait{}"}  # kinds of rows that come later, in words
 COMPLETE = "Every criterion passes."
 PUBLIC = "The public tests of every criterion pass; hidden tests run when you submit."
 
@@ -188,6 +210,15 @@ class CriterionLine:
 
 
 @dataclass(frozen=True)
+class FoldedLines:
+    """Rows of which there is nothing to do now, under one line: kind is that of its sign."""
+
+    kind: str
+    words: str
+    lines: tuple[CriterionLine, ...]
+
+
+@dataclass(frozen=True)
 class BoardView:
     """All that the page shows of the board; trouble holds why nothing was graded, and what to do.
 
@@ -206,6 +237,23 @@ class BoardView:
     note: str
     drawn: str
     locked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def shown(self) -> tuple[CriterionLine, ...]:
+        """The lines of which something is said, and the one to work on."""
+        return tuple(line for line in self.lines if line.told or line.is_first)
+
+    @property
+    def folded(self) -> tuple[FoldedLines, ...]:
+        """The other lines: those that pass, and those that were not begun or wait."""
+        others = [line for line in self.lines if not (line.told or line.is_first)]
+        passed = tuple(line for line in others if line.kind not in _LATER)
+        later = tuple(line for line in others if line.kind in _LATER)
+        counts = [(sum(line.kind == kind for line in later), words) for kind, words in _LATER.items()]
+        said = " · ".join(words.format(count, "s" if count == 1 else "") for count, words in counts if count)
+        found = (FoldedLines("passed", f"{len(passed)} pass{'es' if len(passed) == 1 else ''}", passed),
+                 FoldedLines("not_started", said, later))  # fmt: skip
+        return tuple(each for each in found if each.lines)
 
 
 def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> BoardView:
@@ -280,6 +328,53 @@ def _table(gradients: Sequence[Gradient]) -> str:
     return "\n".join(line.plain.removeprefix("    ") for line in gradient_lines(gradients, LOOK))
 
 
+LEVELS = 10  # shades of a cell, as live.css has them
+TAKEN = "Your functions have run on “{}”."
+MISSING = "{} is not written yet. Once it is, the weights of your sentence stand here."
+
+
+@dataclass(frozen=True)
+class WeightCell:
+    """One weight as the page shows it: its digits, and how strong its colour is."""
+
+    digits: str
+    level: int
+
+
+@dataclass(frozen=True)
+class WeightTable:
+    """The weights of one kind, such as a head's: a row of cells for each query."""
+
+    title: str
+    is_wrong: bool
+    rows: tuple[tuple[WeightCell, ...], ...]
+
+
+def weight_tables(found: Sentence) -> dict[str, tuple[WeightTable, ...]]:
+    """Return the tables of each step, by the id of its criterion."""
+    tables: dict[str, tuple[WeightTable, ...]] = {}
+    for each in found.weights:
+        rows = tuple(tuple(_cell(weight, len(row)) for weight in row) for row in each.weights)
+        made = WeightTable(each.title, each.is_wrong, rows)
+        tables[each.criterion] = (*tables.get(each.criterion, ()), made)
+    return tables
+
+
+def _cell(weight: float, count: int) -> WeightCell:
+    return WeightCell(cell_text(weight, FULL[0]), round(LEVELS * depth(weight, count)))
+
+
+def sentence_words(board: Board) -> str:
+    """Return what came of the sentence, in words."""
+    if board.refused:
+        return f"{board.refused[0].upper()}{board.refused[1:]}."
+    if board.sentence is None:
+        return ""
+    if not board.sentence.weights and board.sentence.missing:
+        return MISSING.format(board.sentence.missing)
+    return TAKEN.format(" ".join(board.sentence.words))
+
+
 WAKE_SECONDS = 0.5  # how often a wait looks whether it is to end, and a running check is shown anew
 FRAME_SECONDS = 0.1  # between frames while tests are counted
 ANSWER_SECONDS = 60.0  # a hint may have to grade first
@@ -337,7 +432,14 @@ class Live:
         drawn = [[row, hashlib.sha256(data).hexdigest()] for row, data in board.pictures]
         self.pictures = {name: data for (_, name), (_, data) in zip(drawn, board.pictures, strict=True)}
         found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road, "drawn": drawn}
-        return json.dumps({**found, "verdicts": self._verdicts, "explored": self._explored})
+        return json.dumps({**found, **self._weights(board), "verdicts": self._verdicts, "explored": self._explored})
+
+    def _weights(self, board: Board) -> dict[str, object]:
+        """Return the weights as HTML, each step's with its criterion, and what is said of the sentence."""
+        sentence = board.sentence
+        tables = weight_tables(sentence) if sentence is not None else {}
+        html = [[row, self._pages.fill("weights.html", tables=each, sentence=sentence)] for row, each in tables.items()]
+        return {"weights": html, "sentence": sentence_words(board)}
 
     def _step(self) -> None:
         """Do all that is waiting, then show what it led to."""

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from grader.errors import CourseError, UsageError, installs
 from grader.report.terminal.layout import printable
-from grader.web.formulas import formula
+from grader.web.formulas import formula, inline_formulas
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -91,12 +91,36 @@ class Headings:
 
 def html_of(text: str, place: PageLocation) -> str:
     """Return a page as HTML; whatever stands in it is shown, and nothing of it is obeyed."""
+    return "".join(part.heading + part.body for part in sections_of(text, place))
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A part of a page as HTML: its heading, and the rest; the first has no heading. names are those of headings."""
+
+    heading: str
+    body: str
+    names: frozenset[str]
+
+
+def sections_of(text: str, place: PageLocation) -> list[PageSection]:
+    """Return the parts of a page: one for each heading of the second level, and before them what stands above these."""
     made = _reader()
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
     _empty_cells(tokens)
     _find_rows(tokens, place)
-    return str(made.renderer.render(tokens, made.options, {"place": place}))
+
+    def rendered(part: Sequence[Token]) -> str:
+        return str(made.renderer.render(part, made.options, {"place": place}))
+
+    begins = [at for at, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
+    found = [PageSection("", rendered(tokens[: begins[0] if begins else None]), frozenset())]
+    for begin, end in pairwise([*begins, len(tokens)]):
+        part = tokens[begin:end]
+        names = frozenset(str(each.attrGet("id")) for each in part if each.type == "heading_open")
+        found.append(PageSection(rendered(part[:3]), rendered(part[3:]), names))
+    return found
 
 
 def step_names(text: str) -> dict[int, str]:
@@ -171,6 +195,8 @@ def _find_rows(tokens: Sequence[Token], place: PageLocation) -> None:
         task = _TASK.match(token.content) if token.type == "inline" else None
         if task is not None and token.children and (row := place.row(_plain(token)[task.end() :])) is not None:
             token.children[0].meta["row"] = row
+            for child in token.children:
+                child.meta["plain"] = True  # a criterion reads as it does in every other place
             token.children.append(Token("row_state", "", 0, content=row))
 
 
@@ -221,16 +247,22 @@ def _table(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 
 def _words(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return words; a box to tick at the beginning of an item is the sign of its row, which the page keeps as it is."""
+    """Return words, and formulas among them; a box to tick at the beginning of an item is the sign of its row."""
     content = tokens[at].content
     task = _TASK.match(content) if at == 0 else None
     if task is None:
-        return escape(content)
+        return escape(content) if tokens[at].meta.get("plain") else "".join(map(_piece, inline_formulas(content)))
     mark, row = "○" if task["mark"] == " " else "✓", tokens[at].meta.get("row")
     if row is None:
         return f'<span aria-hidden="true">{mark}</span> {escape(content[task.end() :])}'
     sign = f'id="item-{escape(row)}" class="kind not_started" data-sign="{escape(row)}" aria-hidden="true"'
     return f"<span {sign}>○</span> {escape(content[task.end() :])}"
+
+
+def _piece(piece: tuple[str, str]) -> str:
+    text, tex = piece
+    shown = escape(text)
+    return f'<span class="formula" data-tex="{escape(tex)}"><span>{shown}</span></span>' if tex else shown
 
 
 def _row_state(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:

@@ -10,7 +10,7 @@ import base64
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,19 +33,22 @@ from grader.web.certificate import NAME, SIGNED, UNSIGNED
 from grader.web.road import Road, RoadCriterion, RoadStage, words_of
 
 MOST_BYTES = 3 << 20  # of one picture
+FEW_MAPS = 2  # on a certificate: without a mask and with one
 
 
 @dataclass(frozen=True)
 class Picture:
     """One picture: the stage, what is drawn in words, and the picture itself as the address of an image.
 
-    source is empty where there is none, and told says why.
+    source is empty where there is none, and told says why. weights is the address of the weights alone, of words that
+    attend to each other, if the stage has some and none of them are wrong.
     """
 
     stage: Stage
     said: str
     source: str
     told: str = ""
+    weights: str = ""
 
 
 def can_draw() -> bool:
@@ -88,13 +91,20 @@ def _picture(stage: Stage, found: Exploration) -> Picture | None:
     shown = (*found.maps, *found.drawings)
     titles = dict.fromkeys(f"{each.title} ({WRONG})" if found.is_wrong(each) else each.title for each in shown)
     said = f"{stage.id} {stage.title}: {', '.join(titles)}"
+    alone = replace(found, maps=found.maps[:FEW_MAPS], drawings=())
+    right = bool(alone.maps) and not any(map(found.is_wrong, alone.maps))
+    weights = _address(painted(alone, "svg"), "svg+xml") if right else ""
     data = painted(found, "svg")
     kind = "svg+xml"
     if len(data) > MOST_BYTES:
         data, kind = painted(found, "png"), "png"
     if len(data) > MOST_BYTES:
         return Picture(stage, said, "", f"`grader explore {stage.id} --png FILE` draws it: it is too large for a page.")
-    return Picture(stage, said, f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
+    return Picture(stage, said, _address(data, kind), weights=weights)
+
+
+def _address(data: bytes, kind: str) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 SCHEMA = 2
@@ -161,13 +171,15 @@ class ReportPages:
 
     def __init__(self, name: str | None = None) -> None:
         self._templates = environment(HOME / "templates", "web", name)
-        self._templates.filters |= {"date": date, "time": time, "sign": sign, "standing": words_of}
+        self._templates.filters |= {"date": date, "time": time, "sign": sign, "standing": words_of, "zip": zip}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
     ) -> str:
         """Return the report as one file that needs nothing else; certificate is a document of certificate.py."""
         body, key = certificate[NAME], certificate["key"]
+        passed = {each["stage"] for each in body["stages"]}
+        attention = next((each for each in pictures if each.weights and each.stage.id in passed), None)
         return self._templates.get_template("report.html").render(
             road=found,
             student=body["student"],
@@ -175,6 +187,7 @@ class ReportPages:
             pictures=pictures,
             no_pictures=no_pictures,
             certificate=body,
+            attention=attention,
             key=key,
             signature=certificate["signature"],
             said=SIGNED.format(key) if key else UNSIGNED,

@@ -354,3 +354,16 @@ def test_a_plain_terminal_gets_plain_characters(environment: dict[str, str]) -> 
     )  # fmt: skip
     assert done.stdout.isascii()
     assert b"##1.00      0      0      0" in done.stdout
+
+
+def test_each_step_is_drawn_beside_the_numbers_and_without_matplotlib_these_are_left(
+    run: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("s15", *PLAIN, "--each", str(tmp_path)).code == 0
+    assert {"04-attention-weights.svg", "exploration.json"} < set(os.listdir(tmp_path))
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    monkeypatch.setattr("grader.commands.exploring.find_spec", lambda name: None)
+    assert run("s15", *PLAIN, "--each", str(bare), "--words", "so it is").code == 0
+    assert os.listdir(bare) == ["exploration.json"]
+    assert json.loads((bare / "exploration.json").read_text(encoding="utf-8"))["words"] == ["so", "it", "is"]

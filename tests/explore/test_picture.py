@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import sys
 from dataclasses import replace
@@ -219,3 +220,15 @@ def test_keys_of_other_words_stand_below_their_columns() -> None:
     data = texts(picture.drawn(found, "svg"))
     assert (data.count("who"), data.count("dog"), data.count("0.33")) == (1, 1, 6)
     assert any("2 queries, 3 keys" in text for text in data)
+
+
+def test_in_the_dark_the_paper_and_what_is_written_on_it_turn_round_and_cells_keep_their_colours() -> None:
+    drawn_now = picture.drawn(exploration(), "svg").decode("utf-8")
+    root = ElementTree.fromstring(drawn_now)
+    style = next(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}style"))
+    assert "@media (prefers-color-scheme: dark)" in style and drawn_now.count("prefers-color-scheme") == 1
+    by_id = {each.get("id", ""): each for each in root.iter("{http://www.w3.org/2000/svg}g")}
+    assert {"figure_1", "patch_1", "title-0"} <= set(by_id) and "Plain" in "".join(by_id["title-0"].itertext())
+    cells = [each for each in by_id["axes_1"] if each.get("id", "").startswith("text")]
+    assert cells and not any("title" in each.get("id", "") for each in cells)
+    assert not re.search(r"axes[^,{]*text", style)  # no rule is about what is written within axes

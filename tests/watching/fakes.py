@@ -58,6 +58,7 @@ class Watched:
         self.workspace: Workspace = open_workspace(root)
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
+        self.typed: list[str] = []  # the sentences of these
         self.drawn = {stage.id for stage in self.workspace.course.stages}
         self.session = WatchSession(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
 
@@ -65,8 +66,9 @@ class Watched:
     def first(self) -> Stage:
         return self.workspace.course.stages[0]
 
-    def _explore(self, stage: str) -> bool:
+    def _explore(self, stage: str, typed: str) -> bool:
         self.explored.append(stage)
+        self.typed.append(typed)
         return stage in self.drawn
 
     def judged(self, verdict: Verdict) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
@@ -24,6 +25,8 @@ from grader.watching.board import (
     Explored,
     FileSaved,
     FinalVerdict,
+    Sentence,
+    StepWeights,
 )
 from grader.watching.session import RUNNING, WatchSession, explored, exploring, files_beside
 from grader.watching.session import kind_of_file as kind
@@ -271,7 +274,7 @@ def test_what_the_command_prints_arrives_as_an_event(place: Place, monkeypatch: 
     found: queue.Queue[Event] = queue.Queue()
     course = load_course(place.root)
     course = replace(course, settings=replace(course.settings, drawings="drawings"))
-    assert exploring(course, found.put, lambda: 50, colour=True)("s01")
+    assert exploring(course, found.put, lambda: 50, colour=True)("s01", "")
     assert found.get(timeout=SLACK) == Explored("s01", "a curve ∿\n")
     assert (ran["command"][-2:], ran["cwd"], ran["env"]["COLUMNS"]) == (["explore", "s01"], place.root, "50")
     assert "NO_COLOR" not in ran["env"] and ran["env"]["FORCE_COLOR"] == "1" and "NO_COLOR" in os.environ
@@ -288,14 +291,58 @@ def test_where_pictures_are_wanted_each_step_is_drawn_and_told_with_its_row(
         return subprocess.CompletedProcess(command, 0, b"steps\n")
 
     monkeypatch.setattr(subprocess, "run", run)
-    found = explored(place.root, "s01", 80, colour=False, pictures=True)
+    found = explored(load_course(place.root), "s01", 80, colour=False, pictures=True)
     assert found == Explored("s01", "steps\n", "", (("scores", b"<a/>"), ("split-heads", b"<b/>")))
+
+
+EXPLORED = {
+    "words": ["a", "b"], "key_words": None, "next_function": "quadruple", "drawings": [{"id": "curve"}],
+    "steps": [{"id": "one", "parts": [{"function": "double"}]}, {"id": "two", "parts": [{"function": "quadruple"}]}],
+    "maps": [{"id": "plain", "title": "Plain", "weights": [[1.0, 0.0], [0.5, 0.5]]},
+             {"id": "lost", "title": "Of no step", "weights": [[1.0]]}],
+    "origins": [{"picture": "plain", "step": "one", "wrong": True},
+                {"picture": "curve", "step": "two", "wrong": False}],
+}  # fmt: skip
+
+
+def test_weights_come_as_numbers_and_not_as_a_picture_as_well(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        assert command[-3:-1] == ["--words=a b", "--each"]
+        folder = Path(command[-1])
+        (folder / "exploration.json").write_text(json.dumps(EXPLORED))
+        for name in ("01-double", "02-quadruple"):
+            (folder / f"{name}.svg").write_bytes(b"<svg/>")
+        return subprocess.CompletedProcess(command, 0, b"")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = explored(load_course(place.root), "s01", 80, colour=False, pictures=True, typed="a b")
+    weights = StepWeights("double", "Plain", ((1.0, 0.0), (0.5, 0.5)), is_wrong=True)
+    assert (found.typed, found.sentence) == ("a b", Sentence(("a", "b"), ("a", "b"), (weights,), "quadruple"))
+    assert found.pictures == (("quadruple", b"<svg/>"),)
+
+
+def test_a_sentence_stays_the_learners_until_it_is_refused(watched: Watched) -> None:
+    session = watched.session
+    assert session.read("so it is") == "Running your functions on an example."
+    said = Sentence(("so", "it", "is"), ("so", "it", "is"))
+    session.take(Explored("s01", "", "", (), "so it is", said))
+    assert (session.board.sentence, session.board.refused) == (said, "")
+    session.take(watched.judged(verdict(watched.first, "passed", "passed")))
+    assert watched.typed == ["so it is", "so it is"]
+    session.read("x " * 40)
+    session.take(Explored("s01", "", "--words has 40 words", (), "x " * 40))
+    assert (session.board.refused, session.board.typed) == ("your sentence has 40 words", "")
+    assert session.board.sentence == said  # what the page still shows
+    session.open(watched.first)
+    assert session.board.sentence is None
+    watched.drawn.clear()
+    assert session.read("so it is") == "s01 has nothing to draw."
 
 
 def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watched) -> None:
     drawn: list[str] = []
 
-    def explore(stage: str) -> bool:
+    def explore(stage: str, typed: str) -> bool:
         drawn.append(stage)
         return True
 
@@ -306,6 +353,8 @@ def test_where_pictures_are_live_they_are_drawn_after_each_check(watched: Watche
     session.take(FinalVerdict(session.ticket, verdict(watched.first, "failed", "blocked")))
     session.take(Explored("s01", "text", "", (("double", b"<a/>"),)))
     assert (drawn, session.board.drawn, session.board.pictures) == (["s01"], "", (("double", b"<a/>"),))
+    session.take(FinalVerdict(session.ticket, verdict(watched.first, "not_started", "blocked")))
+    assert session.board.pictures == ()  # of a text that is gone
 
 
 @pytest.mark.parametrize("error", [OSError("no process"), subprocess.TimeoutExpired("explore", 120)])
@@ -314,13 +363,14 @@ def test_a_command_that_cannot_run_says_why(place: Place, monkeypatch: pytest.Mo
         raise error
 
     monkeypatch.setattr(subprocess, "run", run)
-    found = explored(place.root, "s01", 80, colour=False)
+    found = explored(load_course(place.root), "s01", 80, colour=False)
     assert found.text == "" and ("no process" in found.why or "took longer than 120 s" in found.why)
 
 
 def test_a_stage_that_cannot_be_explored_says_so(place: Place) -> None:
     told = "s01 has nothing to draw or explore"
-    assert explored(place.root, "s01", 20, colour=True) == Explored("s01", "", told)  # wrapped and coloured before
+    found = explored(load_course(place.root), "s01", 20, colour=True)
+    assert found == Explored("s01", "", told)  # wrapped and coloured before
 
 
 def test_no_command_runs_for_a_stage_without_a_drawing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,5 +379,5 @@ def test_no_command_runs_for_a_stage_without_a_drawing(place: Place, monkeypatch
 
     monkeypatch.setattr(subprocess, "run", run)
     found: queue.Queue[Event] = queue.Queue()
-    assert not exploring(load_course(place.root), found.put, lambda: 50, colour=False)("s01")
+    assert not exploring(load_course(place.root), found.put, lambda: 50, colour=False)("s01", "")
     assert found.empty()

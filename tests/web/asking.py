@@ -37,6 +37,7 @@ class Served:
         self.workspace: Workspace = open_workspace(self.place.root)
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
+        self.typed: list[str] = []  # the sentences of these
         self.live = Live(self._made, ReportPages(), self.hub)
         self.app = App(self.workspace, self.live, self.guard, ReportPages())
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -45,8 +46,9 @@ class Served:
         self.post = post
         return WatchSession(self.workspace, self.checks, self.saves, self._explore)
 
-    def _explore(self, stage: str) -> bool:
+    def _explore(self, stage: str, typed: str) -> bool:
         self.explored.append(stage)
+        self.typed.append(typed)
         return True
 
     def _run(self) -> None:

@@ -320,6 +320,13 @@ def test_a_check_and_a_picture_are_asked_for(served: Served) -> None:
     assert served.explored == ["s01"]
 
 
+def test_a_sentence_of_ones_own_is_explored_and_is_bounded(served: Served) -> None:
+    asked = [" so \n it is ", "x" * 401, "a\x00b", ""]
+    said = [post(served, "sentence", {"stage": "s01", "words": each})[1]["said"] for each in asked]
+    assert served.typed == ["so it is", ""]
+    assert said[0] == said[3] == "Running your functions on an example." and said[1] == said[2] != said[0]
+
+
 def test_a_hint_is_given_for_a_row_one_step_further_each_time(served: Served) -> None:
     assert "still running" in post(served, "hint", {"stage": "s01"})[1]["said"]
     served.post(FinalVerdict(1, verdict(served.workspace.course.stages[0], "failed", "not_started")))

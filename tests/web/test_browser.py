@@ -26,7 +26,7 @@ README = """# Numbers
 y = x / √(2 n)          z = Σᵢ xᵢ²
 ```
 
-| | a |
+| | d_k |
 |---|---|
 | b | `c` |
 
@@ -42,7 +42,7 @@ Now write `double`, then run `grader check s01`:
 
 - [ ] double is right
 
-""" + "A paragraph.\n\n" * 30  # fmt: skip
+""" + "A paragraph.\n\n" * 30 + "## Further\n\nOf [squares](#squares).\n\n### Squares\n\nA last word.\n"  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +96,25 @@ def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place)
         quiet(page)
 
 
+def test_what_is_not_to_be_read_now_is_folded_and_opens_where_a_link_leads_to_it(page: Page, course: Place) -> None:
+    opened = "[...document.querySelectorAll('article .section')].map(each => each.open).join()"
+    with serving(course) as address:
+        page.open(address)
+        assert page.run(opened) == "true,false"
+        page.open(f"{address}#squares")
+        assert page.run(opened) == "true,true"
+        page.run("document.querySelectorAll('article .section').forEach(each => each.open = false)")
+        page.run("document.querySelector('#sections').click()")
+        assert page.run(opened) == "true,true"
+        page.run("document.querySelector('#sections').click()")
+        assert page.run(opened) == "false,false"
+        page.until("document.querySelector('[data-key=step-double]') !== null")
+        page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
+        page.run("document.querySelectorAll('article .section').forEach(each => each.open = false)")
+        page.run("document.querySelector('[data-key=step-double]').click()")
+        assert page.run(opened) == "true,false"
+
+
 @pytest.mark.full_matrix("grader/watching")
 def test_a_page_whose_updates_were_refused_asks_for_them_again(page: Page, course: Place) -> None:
     with serving(course) as address:
@@ -123,11 +142,61 @@ def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Plac
         page.until("document.querySelector('#answer').hidden")
 
 
+PLANS = """
+import numpy as np
+from grader.explore.model import Call, Plan, Reading, Step, weight_map
+
+def run(learner, known):
+    return Reading({"weights": learner.double(0.5) * np.eye(len(known["words"]))})
+
+def maps(known):
+    return (weight_map("Plain", False, None, known["weights"]),) if "weights" in known else ()
+
+STEP = Step("one", "One", "Each word sees itself.", (Call("one", "double(0.5)", "double", (), run),))
+PLANS = {"s01": Plan((STEP,), lambda example, seed: {"words": example.words}, False, of_sentence=True, maps=maps)}
+"""
+
+
+def test_a_query_lights_its_keys_and_a_sentence_of_ones_own_is_explored(page: Page, course: Place) -> None:
+    (course.root / "drawings").mkdir()
+    (course.root / "drawings" / "plans.py").write_text(PLANS)
+    settings = course.root / "pyproject.toml"
+    settings.write_text(settings.read_text().replace("[tool.grader]", '[tool.grader]\ndrawings = "drawings"'))
+    key = "[...document.querySelectorAll('.weights thead th')].map(each => each.className).join()"
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelectorAll('.weights tbody tr').length === 4")  # the lesson's sentence
+        assert page.run("document.querySelector('.weights td:last-child').textContent") == "0"
+        page.run("document.querySelectorAll('.weights button')[1].focus()")
+        assert page.run(key) == "w0,w4,w0,w0"  # 0.5² = 0.25, as long as double is wrong
+        assert "“cat” attends to cat 0.25," in page.run("document.querySelector('.reads').textContent")
+        page.press(" ")
+        page.run("document.activeElement.blur()")
+        page.until(f"{key} === 'w0,w4,w0,w0'")  # it was pressed, and stays
+        place = "document.querySelectorAll('.weights td:last-child')[3]"
+        page.run(f"{place}.scrollIntoView({{block: 'center'}})")
+        box = page.run(f"{place}.getBoundingClientRect().toJSON()")
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box["x"] + 3, y=box["y"] + 3)
+        page.until(f"{key} === 'w0,w0,w0,w4'")
+        accessible(page)
+        page.run("document.querySelector('#words').value = 'so it is'")
+        page.run("document.querySelector('#sentence button').click()")
+        page.until("document.querySelectorAll('.weights tbody tr').length === 3")
+        assert "“so it is”" in page.run("document.querySelector('#sentence p').textContent")
+        saved(course.numbers, NUMBERS)
+        page.until("document.querySelector('.weights td.w10')?.textContent === '1.00'")  # the sentence is kept
+        assert page.run("document.querySelectorAll('.weights tbody tr').length") == 3
+        half = NUMBERS.replace("double(double(x))", "4 * x").replace("return 2 * x", "raise NotImplementedError")
+        saved(course.numbers, half)
+        page.until("document.querySelector('#sentence p').textContent.startsWith('double is not written yet')")
+        quiet(page)
+
+
 @pytest.mark.full_matrix
 def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
-        assert page.until("document.querySelectorAll('.formula .katex').length") == 2
+        assert page.until("document.querySelectorAll('.formula .katex').length") == 3
         assert page.run("document.querySelector('.formula math') !== null && document.fonts.check('16px KaTeX_Main')")
         page.run("document.querySelector('#formulas').click()")
         assert page.run("getComputedStyle(document.querySelector('.formula pre')).display") != "none"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
 from grader.web import formulas
-from grader.web.formulas import NoFormulaError, formula, tokens_of
+from grader.web.formulas import NoFormulaError, formula, inline_formulas, tokens_of
 from tests.support.places import ROOT
 
 
@@ -174,3 +174,51 @@ def test_nothing_of_any_formula_of_the_course_is_lost_or_moved() -> None:
             assert names(raised) == re.findall(r"[A-Za-z0-9]", plain), (page.parent.name, block, tex)
             assert tex.count("{") == tex.count("}")
     assert found > 80
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("so Q = X W_Q, K = X W_K, and", ["Q = X W_Q", "K = X W_K"]),
+        ("of a weight w is w(1 − w), next", ["w(1 − w)"]),
+        ("divided by √d_k, of (seq_q, d_k) numbers", ["√d_k", "(seq_q, d_k)"]),
+        ("is ∂wᵢ/∂sⱼ = wᵢ(δᵢⱼ − wⱼ): a Jacobian", ["∂wᵢ/∂sⱼ = wᵢ(δᵢⱼ − wⱼ)"]),
+        ("H = I − 2 v vᵀ mirrors", ["H = I − 2 v vᵀ"]),
+        ("f(x) = x³ at x = 2", ["f(x) = x³", "x = 2"]),
+        ("the mean(x²) + ε below", ["mean(x²) + ε"]),
+    ],
+)
+def test_formulas_are_found_in_the_middle_of_words(text: str, found: list[str]) -> None:
+    pieces = inline_formulas(text)
+    assert [piece for piece, tex in pieces if tex] == found
+    assert "".join(piece for piece, _ in pieces) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a word, and a K or an I of (batch, seq) words",
+        "s01 to s05, 12 to 13 hours, 3/4 of all and/or 50 % of it",
+        "num_heads and grad_output, read_page, x-axis, 3-dimensional",
+        "f(x + h) ≈ f(x) + h f'(x)",  # half of a formula is worse than none
+        "2026-11-21, v0.1.0, C++ and I/O",
+        "it's Ada's, don't",
+        "",
+    ],
+)
+def test_words_are_no_formulas(text: str) -> None:
+    assert [tex for _, tex in inline_formulas(text) if tex] == []
+
+
+def test_no_page_has_half_of_a_formula() -> None:
+    """A formula ends where words, a comma, a bracket or the end of a sentence follow."""
+    from grader.web.markdown import _inner, _reader
+
+    odd, count = [], 0
+    for page in sorted((ROOT / "stages").glob("*/README.md")):
+        for token in _inner(_reader().parse(page.read_text(encoding="utf-8"))):
+            pieces = inline_formulas(token.content) if token.type == "text" else []
+            for (_, tex), (behind, _) in pairwise(pieces):
+                count += bool(tex)
+                odd += [(tex, behind)] if tex and behind[0] not in " ,.;:)]?!'…%⌉⌋–" else []
+    assert odd == [] and count > 500

@@ -227,7 +227,7 @@ def workspace(place: Place, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool, draws: bool) -> WatchSession:
         CHECKS.append(Checks())
         assert (width(), colour, draws) == (server.WIDTH, False, True)
-        return WatchSession(workspace, CHECKS[-1], Saves(), lambda stage: False)
+        return WatchSession(workspace, CHECKS[-1], Saves(), lambda stage, typed: False)
 
     monkeypatch.setattr(server, "made", made)
     return open_workspace(place.root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,16 @@ from grader.errors import GraderError
 from grader.outcome import SEARCH, Gradient
 from grader.submission.parsing import Problem
 from grader.verdict import Failure
-from grader.watching.board import Board, CheckFailed, EarlyVerdict, Explored, FileSaved, FinalVerdict
+from grader.watching.board import (
+    Board,
+    CheckFailed,
+    EarlyVerdict,
+    Explored,
+    FileSaved,
+    FinalVerdict,
+    Sentence,
+    StepWeights,
+)
 from grader.web import live
 from grader.web.app import NOT_FOUND, Response
 from grader.web.live import COMPLETE, MOST, PUBLIC, BoardView, Hub, StepLink, StepLinks, named, step_links, view
@@ -263,6 +273,17 @@ def test_a_row_whose_function_was_shown_says_seen(watched: Watched) -> None:
     assert "· seen" not in pages.fill("board.html", view=found)
 
 
+def test_what_passes_and_what_comes_later_is_folded(watched: Watched) -> None:
+    found = after(watched, "passed", "not_started")
+    assert [line.is_first for line in found.shown] == [True]
+    assert [(each.kind, each.words) for each in found.folded] == [("passed", "1 passes")]
+    found = after(watched, "failed", "blocked")
+    assert [line.kind for line in found.shown] == ["failed"]
+    assert [(each.words, each.lines) for each in found.folded] == [("1 waits", found.lines[1:])]
+    html = ReportPages().fill("board.html", view=found)
+    assert html.count('<li id="row-') == 2 and '<details class="folded" data-key="not_started">' in html
+
+
 @pytest.fixture
 def served(place: Place) -> Iterator[Served]:
     with Served(place) as found:
@@ -297,6 +318,47 @@ def test_pictures_are_told_by_their_rows_and_kept_by_their_digest(served: Served
     assert isinstance(answer, Response) and (answer.body, answer.kind) == (b"<svg/>", "image/svg+xml")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert served.app.answer("GET", "drawn/other") == NOT_FOUND
+
+
+def test_weights_are_told_by_their_rows_and_their_sentence(served: Served) -> None:
+    weights = StepWeights("double", "Plain", ((1.0, 0.0), (0.25, 0.75)), is_wrong=True)
+    with served.hub.listener() as listener:
+        served.post(Explored("s01", "", sentence=Sentence(("a", EVIL), ("a", EVIL), (weights,))))
+        frame = frames(listener, lambda frame: bool(frame["weights"]))
+        served.post(Explored("s01", "", sentence=Sentence(("a",), ("a",), (), "double")))
+        missing = frames(listener, lambda frame: not frame["weights"] and frame["sentence"])
+        served.live.ask(lambda: served.live.session.read("x " * 40))
+        served.post(Explored("s01", "", "--words has 40 words", (), "x " * 40))
+        refused = frames(listener, lambda frame: "40" in frame["sentence"])
+    ((row, html),) = frame["weights"]
+    read = Reader(html)
+    assert row == "double" and read.open == [] and not {"script", "img"} & set(read.tags)
+    assert read.tags["button"] == 2 and read.tags["td"] == 5  # a cell for each pair, and the corner
+    assert 'class="w10">1.00<' in html and 'class="w0">0<' in html and "of a wrong step" in html
+    assert missing["sentence"].startswith("double is not written yet.")
+    assert refused["sentence"] == "Your sentence has 40 words."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_digits_of_each_shade_can_be_read(scheme: str) -> None:
+    css = (HOUSE / "web" / "static" / "live.css").read_text(encoding="utf-8")
+    found = re.findall(r":root \{ --w0.*?\}", css, re.DOTALL)[scheme == "dark"]
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", found))
+    inks = dict.fromkeys(range(6), "low") | {6: "mid"} | dict.fromkeys(range(7, 11), "high")
+    assert set(inks) == set(range(live.LEVELS + 1))
+    assert min(contrast(colours[f"w{level}"], colours[ink]) for level, ink in inks.items()) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, as WCAG 2 has it."""
+    dark, bright = sorted(map(_luminance, (one, other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_a_locked_stage_shows_its_rows_and_can_be_skipped_to(served: Served) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.web import markdown
-from grader.web.markdown import Headings, PageLocation, html_of, markdown_it, pictures, read_page
+from grader.web.markdown import Headings, PageLocation, html_of, markdown_it, pictures, read_page, sections_of
 from tests.similarity.test_page import EVIL, Reader
 from tests.support.places import ROOT
 
@@ -123,6 +123,13 @@ def test_formulas_carry_their_tex_and_their_text() -> None:
     assert 'data-tex="y" data-display="true"' in html("$$y$$")
 
 
+def test_formulas_among_words_carry_their_tex_and_criteria_stay_as_they_are() -> None:
+    assert '<span class="formula" data-tex="\\sqrt{d_{k}}"><span>√d_k</span></span>, so' in html("by √d_k, so")
+    assert "data-tex" not in html("`√d_k` in code")
+    rows = {"f gives QKᵀ/√d_k": "f"}
+    assert "data-tex" not in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", row=rows.get))
+
+
 @pytest.mark.parametrize("text", ["$5 and $6", "`$x$`", "a $ b $ c", "\\$x\\$"])
 def test_money_and_code_are_no_formulas(text: str) -> None:
     assert "data-tex" not in html(text)
@@ -168,3 +175,12 @@ def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
     assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
     assert 'href="#row-double" data-state="double">not checked</a>' in shown
     assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown
+
+
+def test_a_page_is_cut_at_its_headings_and_nothing_of_it_is_lost() -> None:
+    text = "# A\n\nintro\n\n## B\n\none\n\n### Step 1: c\n\ntwo\n\n```text\n## no heading\n```\n\n## B\n\nthree\n"
+    found = sections_of(text, place())
+    assert [part.names for part in found] == [frozenset(), frozenset({"b", "step-1-c"}), frozenset({"b-1"})]
+    assert found[0].heading == "" and found[2].heading == '<h2 id="b-1">B</h2>\n' and "three" in found[2].body
+    assert "".join(part.heading + part.body for part in found) == html(text)
+    assert [part.names for part in sections_of("no heading", place())] == [frozenset()]

@@ -17,7 +17,8 @@ import pytest
 
 from grader.course.stage import Stage
 from grader.errors import IsolationRefused, UsageError
-from grader.explore.model import Chart, Curves, Exploration, ExplorationRun, Plan, Series
+from grader.explore.example import example
+from grader.explore.model import Chart, Curves, Exploration, ExplorationRun, Origin, Plan, Series, WeightMap
 from grader.progress.last_check import remember
 from grader.progress.state import Work
 from grader.progress.workspace import open_workspace
@@ -247,6 +248,29 @@ def test_what_a_certificate_is_worth_is_said(fresh: Road, key: Any) -> None:
     assert (SIGNED.format(made["key"]) if key else UNSIGNED) in text
     assert ("grader verify" in text, f"key {made['key']}" in text) == (bool(key), bool(key))
     assert "a" * 64 in text and "isolation bubblewrap, seed 7" in text and "Ada L has passed 1 stage" in text
+
+
+def test_a_certificate_has_the_attention_of_a_stage_that_passed_and_only_its_digests_are_folded(fresh: Road) -> None:
+    stages = [stop.stage for stop in fresh.stops]
+    pictures = [Picture(stages[1], "b", "data:,b", weights="data:,other"), Picture(stages[0], "a", "data:,a")]
+    assert MADE.stages[0].stage == stages[0].id
+    made = document(MADE, KEY)
+    assert 'src="data:,other"' not in report_of(fresh, made, pictures)  # s02 has not passed
+    page = report_of(fresh, made, [pictures[0], replace(pictures[1], weights="data:,own")])
+    certificate = page[page.index('<section class="certificate"') : page.index("</section>")]
+    assert 'src="data:,own"' in certificate and "a" * 64 not in certificate
+    assert "a" * 64 in page[page.index('<details class="digests">') :]
+    assert page.count("<details><summary>") == 2  # a picture each, closed
+
+
+def test_wrong_weights_are_no_attention_to_certify(begun: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    plain = WeightMap("plain", "Plain", False, None, ((1.0,),))
+    right = replace(FOUND, maps=(plain,), example=example("one", None, None))
+    for wrong in (False, True):
+        gives(monkeypatch, lambda *_, wrong=wrong: replace(right, origins=(Origin("plain", "step", wrong),)))
+        (found,) = drawn(open_workspace(begun.root), "auto", lambda stage: None)
+        assert found.source and bool(found.weights) is not wrong
 
 
 def test_pictures_that_cannot_be_drawn_are_accounted_for(fresh: Road) -> None:

@@ -6,6 +6,9 @@
   const board = find("board");
   const answer = find("answer");
   let verdicts = null;
+  const form = find("sentence");
+  let weighed = ""; // weights and what is said of the sentence, as they stand on the page
+  let at = null; // the row to work on
   let pictured = "[]"; // rows and their pictures, as they stand on the page
   let explored = null; // how many explorations have ended
 
@@ -36,6 +39,10 @@
       }
       const text = place.firstElementChild;
       text.hidden = true;
+      if (display !== "true") { // within a line it is read as it was written
+        typeset.setAttribute("role", "math");
+        typeset.setAttribute("aria-label", text.textContent);
+      }
       place.append(typeset);
       found += 1;
     }
@@ -54,14 +61,15 @@
     });
   }
 
-  async function ask(what, row) {
+  async function ask(what, row, words = "") {
     const before = explored;
     try {
       const reply = await fetch(`${base}do/${what}`, {
-        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row }),
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row, words }),
       });
       const { said } = reply.ok || reply.status === 503 ? await reply.json() : { said: await reply.text() };
-      if (!answer || what === "open") return;
+      if (what === "sentence") form.querySelector("p").textContent = said;
+      if (!answer || what === "open" || what === "sentence") return;
       const waits = what === "explore" && explored === before;
       answered(what === "explore" && !waits ? "" : said);
       answer.dataset.explores = waits ? "yes" : "";
@@ -135,12 +143,38 @@
     sign.textContent = from ? from.textContent : "\u25cb";
   }
 
+  // Opens whatever an element is folded into.
+  function unfold(element) {
+    for (let each = element?.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
+  }
+
+  function unfoldTarget() {
+    if (location.hash) unfold(find(decodeURIComponent(location.hash.slice(1))));
+  }
+
+  const sections = () => [...document.querySelectorAll("article .section")];
+
+  // Lets one button open all sections of the text, and close them again.
+  function foldable() {
+    const toggle = find("sections");
+    if (!toggle || sections().every((each) => each.open)) return;
+    toggle.hidden = false;
+    toggle.addEventListener("click", () => {
+      const isOpen = toggle.getAttribute("aria-pressed") !== "true";
+      toggle.setAttribute("aria-pressed", String(isOpen));
+      for (const each of sections()) each.open = isOpen;
+      reachable(document);
+    });
+  }
+
   // Shows what is wrong of the first row also below the item of the page that it is about.
   function replaceCard() {
     document.querySelector("article .card")?.remove();
     const first = board.querySelector("li.first[data-row]");
     const failure = first?.querySelector(".failure");
     const list = first && find(`item-${first.dataset.row}`)?.closest("ul");
+    if (list && first.dataset.row !== at) unfold(list);
+    at = first?.dataset.row ?? at;
     if (!failure || !list) return;
     const card = document.createElement("section");
     card.className = "card";
@@ -160,15 +194,40 @@
       const list = find(`item-${row}`)?.closest("ul");
       if (!list) continue;
       const figure = document.createElement("figure");
-      figure.className = "drawn-here";
+      figure.className = "drawn-here scroll";
       const image = document.createElement("img");
       image.src = `${base}drawn/${name}`;
       image.alt = `What your functions give: ${find(`item-${row}`).closest("li").textContent.replace(/\s+/g, " ").trim()}`;
       const words = document.createElement("figcaption");
       words.textContent = "What your functions give, drawn when you saved.";
       figure.append(image, words);
+      image.addEventListener("load", () => reachable(document));
       list.after(figure);
     }
+  }
+
+  // Puts the weights of the sentence below the steps that they are about, and the field for it above the first.
+  function replaceWeights({ weights, sentence }) {
+    const known = JSON.stringify([weights, sentence]);
+    if (known === weighed) return;
+    weighed = known;
+    for (const each of document.querySelectorAll("article .weights")) each.remove();
+    for (const [row, html] of [...weights].reverse()) {
+      const figure = new DOMParser().parseFromString(html, "text/html").querySelector("figure");
+      find(`item-${row}`)?.closest("ul").after(figure);
+      reachable(figure);
+    }
+    form.hidden = !sentence;
+    form.querySelector("p").textContent = sentence;
+    placeForm();
+  }
+
+  // Puts the field for a sentence above the first weights that are in sight; where there are none, below the first step.
+  function placeForm() {
+    if (!form || form.hidden || form.contains(document.activeElement)) return;
+    const found = [...document.querySelectorAll("article .weights")];
+    const first = found.find((each) => each.offsetParent !== null) ?? found[0];
+    if (first) first.before(form); else document.querySelector("article [data-sign]")?.closest("ul").after(form);
   }
 
   function replaceMarks(html) {
@@ -204,6 +263,7 @@
       replaceBoard(frame.html);
       replaceSigns();
       replacePictures(frame.drawn);
+      replaceWeights(frame);
       replaceCard();
     }
     if (explored !== null && explored !== frame.explored) endExploring();
@@ -214,6 +274,11 @@
     const button = event.target.closest("button[data-do]");
     if (button) ask(button.dataset.do, button.dataset.row || "");
   });
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    weighed = "";
+    ask("sentence", "", find("words").value);
+  });
   board?.addEventListener("click", (event) => {
     const key = event.target.closest("summary")?.parentElement.dataset.key;
     if (key) board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
@@ -221,7 +286,21 @@
   document.addEventListener("visibilitychange", () => {
     if (board && document.visibilityState === "visible" && !find("elsewhere").hidden) ask("open", "");
   });
-  if (window.matchMedia("(max-width: 56rem)").matches) document.querySelector(".road").open = false;
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold(find(decodeURIComponent(link.hash.slice(1))));
+  });
+  window.addEventListener("hashchange", unfoldTarget);
+  window.addEventListener("beforeprint", () => { for (const each of sections()) each.open = true; });
+  document.addEventListener("toggle", (event) => {
+    reachable(event.target);
+    placeForm();
+  }, true);
+  if (window.matchMedia("(max-width: 56rem)").matches) {
+    for (const each of document.querySelectorAll(".stages .part")) each.open = false;
+  }
+  unfoldTarget();
+  foldable();
   setFormulas();
   reachable(document);
   document.fonts.ready.then(() => reachable(document));
