@@ -118,9 +118,7 @@ def of_convention(
     others = [each for each in asked if each is not None and not _answers(stage, reference, each, learner)]
     if not others:
         return rights, {}
-    agreeing = {
-        text: sum(_answers(stage, module, each, learner) for each in others) for text, module in rights.items()
-    }
+    agreeing = {text: sum(_answers(stage, module, each, learner) for each in others) for text, module in rights.items()}
     most = max(agreeing.values())
     if not most:
         return rights, {}
