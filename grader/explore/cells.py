@@ -31,7 +31,10 @@ STEPS: tuple[Colour, ...] = (
 )
 LIGHT_STEP = 4  # from which light text is easier to read
 DARK_TEXT, LIGHT_TEXT = (16, 35, 59), (255, 255, 255)
-BELOW, ABOVE = (33, 102, 172), (178, 24, 43)  # the strongest blue and red of signed values
+NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # the strongest orange and blue of signed values
+# Of series, by Okabe and Ito: every reader tells them apart; and of their names on white, where some are too light.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+WORDS = ("#0072b2", "#b85000", "#008060", "#a84c80", "#8a5f00", "#2a7ab0")
 LIGHT_FROM = 0.68  # depth from which light text is easier to read than dark
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
@@ -63,8 +66,8 @@ def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[
 
 
 def signed_colours(share: float) -> tuple[str, str]:
-    """Return the colours of the text and of the cell for a value from -1 (blue) to 1 (red); 0 is white."""
-    end = BELOW if share < 0 else ABOVE
+    """Return the colours of the text and of the cell for a value from -1 (orange) to 1 (blue); 0 is white."""
+    end = NEGATIVE if share < 0 else POSITIVE
     size = min(abs(share), 1.0)
     cell = tuple(round(white + size * (part - white)) for white, part in zip(LIGHT_TEXT, end, strict=True))
     return _hex(LIGHT_TEXT if size > LIGHT_FROM else DARK_TEXT), _hex((cell[0], cell[1], cell[2]))
@@ -370,7 +373,7 @@ def scale_words(drawing: Images, view: View) -> str:
     low, high = f"{drawing.low:.2g}", f"{drawing.high:.2g}"
     if view.palette:
         if drawing.signed:
-            return f"Blue is below 0, red above, white near 0; the strongest are {low} and {high}."
+            return f"Orange is below 0, blue above, white near 0; the strongest are {low} and {high}."
         return f"Darker means more: from {low} to {high}."
     if drawing.signed:
         below, less, _, more, above = list(SIGNED[view.look.ascii])
