@@ -13,7 +13,8 @@ from matplotlib.text import Text
 from grader.explore import picture
 from grader.explore.cells import WORDS
 from grader.explore.model import Chart, Curves, Exploration, ExplorationRun, Image, Series
-from grader.explore.panels import WIDTH, Block, Box, _planned, drawn_panels, names_beside, placed, spread
+from grader.explore.painting import WIDTH
+from grader.explore.panels import Block, Box, _planned, drawn_panels, names_beside, placed, spread
 from tests.explore.test_terminal import ALL, CURVES, IMAGES
 
 SIZE, ROOM = (40.0, 10.0), (0.0, 0.0, 300.0, 200.0)
@@ -83,8 +84,8 @@ def test_a_figure_is_one_column_that_can_be_read_on_a_telephone() -> None:
     assert figure.get_size_inches()[0] == WIDTH
     figure.canvas.draw()
     pixels = 360 / WIDTH / 72  # of a point, where the figure is as wide as a telephone
-    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) * pixels > 7
-    assert min(label.get_fontsize() for axes in figure.axes for label in axes.get_xticklabels()) * pixels > 8
+    assert min(float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text()) * pixels > 7
+    assert min(float(label.get_fontsize()) for axes in figure.axes for label in axes.get_xticklabels()) * pixels > 8
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 3), (2, 3), (3, 3), (4, 3), (5, 20), (6, 28), (3, 40), (7, 10)])

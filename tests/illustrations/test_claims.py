@@ -180,7 +180,7 @@ def test_s18_tied() -> None:
 
 
 def test_s18_cache() -> None:
-    shows("s18", "cache", f"{sum(range(1, 7))} computed", "6 computed")
+    shows("s18", "cache", f"{sum(range(1, 7))} computed", "6 computed", f"{sum(range(1, 6))} keys and values kept")
 
 
 def test_s18_subject() -> None:
@@ -802,4 +802,4 @@ def test_capstone_scaling() -> None:
     assert fell in page and rose in page
     tokens = (len(prepared["training"]) + len(prepared["held_out"])) / 900
     assert law.floor == pytest.approx(left_open / tokens, rel=1e-3) and f"{left_open:.1f} / {tokens:.1f} = 0.23" in page
-    shows("capstone", "scaling", *(f"{row['parameters']:,} parameters" for row in rows[::3]))
+    shows("capstone", "scaling", "parameters", *(f"{row['parameters']:,}" for row in rows[::3]))

@@ -121,11 +121,11 @@ def test_a_long_line_is_cut() -> None:
 
 def pair(left: str, right: str, number: int) -> Shown:
     one, other = (text(name, b"x = 1") for name in (left, right))
-    return Shown(SimilarPair(one, other, 0.9, 0.9, 100), f"pair-{number}")
+    return Shown(SimilarPair(one, other, 0.9, 0.9, ()), f"pair-{number}")
 
 
 def test_pairs_that_share_a_submission_are_one_group_and_the_largest_comes_first() -> None:
-    pairs = [pair(*names, number) for number, names in enumerate(["xy", "ab", "cd", "bc"])]
+    pairs = [pair(each[0], each[1], number) for number, each in enumerate(("xy", "ab", "cd", "bc"))]
     found = groups(pairs)
     assert [each.names for each in found] == [("a", "b", "c", "d"), ("x", "y")]
     assert [[each.anchor for each in group.pairs] for group in found] == [["pair-1", "pair-2", "pair-3"], ["pair-0"]]
