@@ -5,7 +5,7 @@ Numbers and shades read without colour too. An equal share lies near the middle 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -279,8 +279,19 @@ SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of e
 
 def image_width(image: Image) -> int:
     """Return how many columns an image takes."""
-    count = len(image.values[0])
-    return max(_names(image) + count * cell_width(image), len(image.title))
+    image = _numbered(image)
+    return max(_names(image) + len(image.values[0]) * cell_width(image), len(image.title))
+
+
+def _numbered(image: Image) -> Image:
+    """Return an image with numbers above its columns where words do not fit; its rows say which word is which."""
+    cell, longest = cell_width(image), max(map(len, image.column_names), default=0)
+    if image.column_names != image.row_names or longest <= cell or cell == NUMBER:
+        return image
+    numbers = tuple(map(str, range(len(image.column_names))))
+    wide = len(numbers[-1])
+    rows = tuple(f"{number:>{wide}} {name}" for number, name in zip(numbers, image.row_names, strict=True))
+    return replace(image, row_names=rows, column_names=numbers)
 
 
 def _names(image: Image) -> int:
@@ -301,6 +312,7 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
     """Return an image's title and its rows, all of one width."""
     from rich.text import Text
 
+    image = _numbered(image)
     width, cell = image_width(image), cell_width(image)
     shares, whole = shown(image, drawing), is_whole(drawing)
     names = _names(image)

@@ -68,14 +68,14 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Group:
+class SimilarGroup:
     """Submissions that pairs connect, the pair with most in common first."""
 
     names: tuple[str, ...]
     pairs: tuple[Shown, ...]
 
 
-def groups(pairs: Sequence[Shown]) -> tuple[Group, ...]:
+def groups(pairs: Sequence[Shown]) -> tuple[SimilarGroup, ...]:
     """Return the groups that pairs connect, the larger ones first; pairs stay in their order.
 
     Who is in a group need not share much with each of the others: it is enough to share it with one.
@@ -87,7 +87,7 @@ def groups(pairs: Sequence[Shown]) -> tuple[Group, ...]:
         found.append([*(other for group in near for other in group), each])
     place = {each.anchor: number for number, each in enumerate(pairs)}
     ordered = [tuple(sorted(group, key=lambda each: place[each.anchor])) for group in found]
-    made = [Group(tuple(sorted({name for each in group for name in each.names})), group) for group in ordered]
+    made = [SimilarGroup(tuple(sorted({name for each in group for name in each.names})), group) for group in ordered]
     return tuple(sorted(made, key=lambda group: (-len(group.names), place[group.pairs[0].anchor])))
 
 
