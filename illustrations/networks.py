@@ -322,6 +322,25 @@ def places_of_a_kernel() -> Canvas:
     return canvas
 
 
+def counts() -> Canvas:
+    """What col2im makes of ones: each pixel hears from every window that it lies in."""
+    s13 = reference("s13")
+    canvas = Canvas(186, "Going back, every copy becomes a sum", NARROW)
+    canvas.text(14, 28, "the ones of four windows, each where it was cut", anchor="start", bold=True)
+    for window in range(5):
+        columns = np.ones((4, 4)) if window == 4 else np.eye(4)[window][:, None] * np.ones((4, 4))
+        image = s13.col2im(columns, (1, 1, 3, 3), 2, 2)[0, 0]
+        x = 10 + 87 * window
+        if window == 4:
+            canvas.text(x + 36, 64, "sum", "b", bold=True)
+        table = Table(canvas, x, 72, 24, image, "g", inks="ab" if window < 4 else "ba", most=4)
+        if window < 4:
+            table.mark(window // 2, window % 2, 2, 2)
+            canvas.text(x + 79.5, 113, "=" if window == 3 else "+", size=15)
+    canvas.text(220, 172, "the middle pixel lies in all four, a corner in one", "m", 12)
+    return canvas
+
+
 def pooling() -> Canvas:
     """Max pooling keeps the largest of each window, and its gradient goes back to that place alone."""
     s13 = reference("s13")
@@ -528,6 +547,7 @@ PICTURES = {
         "windows": windows,
         "places": places_of_a_kernel,
         "im2col": windows_as_rows,
+        "counts": counts,
         "pooling": pooling,
         "lenet": lenet,
     },

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parent
 SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
-MOST_LINES = 400  # of a matrix
+MOST_LINES = 200  # of a matrix
 OUTCOMES = {
     "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
     "fault": "the grader failed",

@@ -116,6 +116,17 @@ def test_s13_im2col() -> None:
     shows("s13", "im2col", "7.5")
 
 
+def test_s13_counts() -> None:
+    lies_in = [
+        sum(row in (top, top + 1) and column in (left, left + 1) for top in (0, 1) for left in (0, 1))
+        for row in range(3)
+        for column in range(3)
+    ]
+    assert lies_in == [1, 2, 1, 2, 4, 2, 1, 2, 1]
+    numbers = [words for words in said("s13", "counts") if words.isdecimal()]
+    assert numbers[-9:] == [str(count) for count in lies_in] and numbers[:-9].count("1") == 16
+
+
 def test_s13_places() -> None:
     for size, stride, padding in ((7, 2, 0), (8, 2, 0), (5, 1, 1)):
         starts = range(0, size + 2 * padding - 2, stride)
