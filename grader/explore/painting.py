@@ -122,12 +122,13 @@ def painted(found: Exploration, room: tuple[float, float] = (0.0, 0.0)) -> Figur
             axes = _axes(figure, plan, left, bottom, plan.side, plan.high)
             _map(axes, each, plan)
             if found.is_wrong(each):
+                axes.set_title(f"{each.title}\n{WRONG}", loc="left")
                 hatched(figure, axes)
     return figure
 
 
 def hatched(figure: Figure, axes: Axes) -> None:
-    """Put a hatched frame around a picture of a wrong step, and say beside its title that it is one."""
+    """Put a hatched frame around a picture of a wrong step, with its title in the same colour."""
     box, (wide, high) = axes.get_position(), figure.get_size_inches()
     across, up = FRAME / wide, FRAME / high
     frame = Rectangle(
@@ -135,8 +136,8 @@ def hatched(figure: Figure, axes: Axes) -> None:
         facecolor="none", edgecolor=WARNING, hatch="//////", linewidth=1, zorder=-1,
     )  # fmt: skip
     figure.add_artist(frame)
-    title, pad = f"{axes.get_title(loc='left')} · {WRONG}", FRAME * 72 + 4
-    axes.set_title(title, loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
+    pad = FRAME * 72 + 4
+    axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=TEXT + 0.5, color=WARNING, pad=pad)
     axes.tick_params(pad=pad)
 
 

@@ -18,6 +18,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from grader.explore.cells import COLOURS, LIGHT_TEXT, NEGATIVE, POSITIVE, SCALE, WORDS, Colour
 from grader.explore.model import (
+    WRONG,
     Array,
     Chart,
     Curves,
@@ -42,7 +43,7 @@ from grader.explore.model import (
     node_lines,
     shares_names,
 )
-from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, WIDTH, hatched, painted
+from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, WARNING, WIDTH, hatched, painted
 from grader.report.terminal.layout import printable
 
 Box = tuple[float, float, float, float]
@@ -552,7 +553,8 @@ def _title_width(drawing: Images) -> float:
 
 def _block(figure: Figure, block: Block, top: float, is_wrong: bool) -> None:
     drawing = block.drawing
-    _text(figure, EDGE, top + 0.1, drawing.title, TEXT + 2.5, INK, "bold")
+    title = f"{drawing.title} · {WRONG}" if is_wrong else drawing.title
+    _text(figure, EDGE, top + 0.1, title, TEXT + 2.5, WARNING if is_wrong else INK, "bold")
     for number, line in enumerate(block.notice):
         _text(figure, EDGE, top + 0.1 + 0.26 + LINE * number, line, TEXT, QUIET)
     step = (WIDTH - 2 * EDGE + GAP) / block.across

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from grader.explore import picture
 from grader.explore.cells import WORDS
-from grader.explore.model import Chart, Curves, Exploration, ExplorationRun, Image, Series
+from grader.explore.model import WRONG, Chart, Curves, Exploration, ExplorationRun, Image, Origin, Series
 from grader.explore.painting import WIDTH
 from grader.explore.panels import Block, Box, _planned, drawn_panels, names_beside, placed, spread
 from tests.explore.test_terminal import ALL, CURVES, IMAGES
@@ -130,3 +130,15 @@ def test_names_of_series_are_at_them_and_there_is_no_legend() -> None:
 def test_labels_that_are_spread_keep_their_order_and_stay_inside() -> None:
     found = spread([0.0, 1.0, 99.0, 98.0, 50.0], [10.0] * 5, 100.0)
     assert found == [5.0, 15.0, 95.0, 85.0, 50.0]
+
+
+def test_that_a_step_is_wrong_stands_once_above_its_panels_and_covers_nothing() -> None:
+    image = Image("feature 0", ((0.1, 0.2), (0.3, 0.4)))
+    drawing = replace(IMAGES, panels=(image,) * 6)
+    figure = drawn_panels(replace(FOUND, drawings=(drawing,), origins=(Origin(drawing.id, "one", True),)))
+    figure.canvas.draw()
+    said = [text.get_text() for text in figure.findobj(Text) if WRONG in text.get_text()]
+    assert said == [f"{drawing.title} · {WRONG}"]
+    titles = [axes.title if axes.title.get_text() else axes._left_title for axes in figure.axes]  # type: ignore[attr-defined]
+    boxes = [title.get_window_extent() for title in titles]
+    assert len(boxes) == 6 and not any(one.overlaps(other) for one, other in combinations(boxes, 2))
