@@ -90,7 +90,7 @@ def curves() -> Canvas:
         steps = STRETCH * (np.arange(len(found["losses"])) + 0.5)
         frame.curve(steps, found["losses"], ink, 2, "5 3" if ink == "b" else "")
         words = f"{name}: perplexity {written(found['perplexity'], '.2f')}"
-        frame.label(884, 4.4 if ink == "b" else 3.1, words, ink, "end")
+        frame.label(890, 0.42 if ink == "b" else 0.26, words, ink, "end")
     return canvas
 
 
@@ -99,7 +99,7 @@ def scaling() -> Canvas:
     canvas = Canvas(330, "Loss on held-out text, against the tokens that were read", NARROW)
     rows, found = kept()["sizes"], law()
     across = Axis(2.5e5, 4e6, [(3e5, "300,000"), (1e6, "1,000,000"), (3e6, "3,000,000")], "tokens", log=True)
-    frame = Frame(canvas, 50, 44, 374, 222, across, Axis(0.17, 3, ticks(0.25, 0.5, 1, 2), "loss", log=True))
+    frame = Frame(canvas, 50, 44, 312, 222, across, Axis(0.17, 3, ticks(0.25, 0.5, 1, 2), "loss", log=True))
     xs = np.geomspace(across.low, across.high, 40)
     frame.curve(xs, np.full(len(xs), found.floor), "t", 1.2, "6 4")
     frame.label(2.65e5, 0.19, f"no model is below {found.floor:.2f}", "m")
@@ -113,7 +113,10 @@ def scaling() -> Canvas:
                 frame.label(row["tokens"] * 0.92, row["held_out"] * 0.98, "by heart", ink, "end")
             else:
                 frame.points([row["tokens"]], [row["held_out"]], ink)
-        frame.label(3.7e6, 2.5 / 1.24**number, f"{parameters:,} parameters", ink, "end")
+        x, y = frame.at(across.high, found.loss(parameters, across.high))
+        canvas.text(x + 6, y + 3 + 2 * number, f"{parameters:,}", ink, 12, "start")
+        if number == 0:
+            canvas.text(x + 6, y - 14, "parameters", "m", 11, "start")
     return canvas
 
 

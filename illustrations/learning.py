@@ -40,17 +40,17 @@ def height(place: Any) -> float:
 
 def descent() -> Canvas:
     """Three rules of descent on the same valley, from the same place."""
-    canvas = Canvas(560, "Paths of three rules of descent down the same valley")
-    canvas.text(520, 54, "f(x) = (x₁² + 50 x₂²) / 2", size=12, anchor="start")
+    canvas = Canvas(536, "Paths of three rules of descent down the same valley", NARROW)
+    canvas.text(220, 20, "f(x) = (x₁² + 50 x₂²) / 2")
     for row, (name, ink, path) in enumerate(descents()):
         up = Axis(-2.2, 2.2, ticks(-2, 0, 2), "x₂")
         across = Axis(-5.5, 2, ticks(-4, -2, 0, 2), "x₁" if row == 2 else "")
-        frame = Frame(canvas, 60, 34 + row * 166, 440, 126, across, up)
+        frame = Frame(canvas, 44, 60 + row * 156, 382, 110, across, up)
         _contours(frame)
         frame.curve(path[:, 0], path[:, 1], ink)
         frame.points(path[:, 0], path[:, 1], ink, 2.6)
-        canvas.text(520, 84 + row * 166, name, ink, anchor="start")
-        canvas.text(520, 104 + row * 166, f"f after 20 steps: {height(path[-1]):.2g}", "m", 12, "start")
+        canvas.text(62, 50 + row * 156, name, ink, 12, "start")
+        canvas.text(426, 50 + row * 156, f"f after 20 steps: {height(path[-1]):.2g}", "m", 12, "end")
     return canvas
 
 

@@ -155,13 +155,13 @@ def least_squares() -> Canvas:
 def secants() -> Canvas:
     """Three secants of x³ at 2, and the tangent: the central one is nearly parallel to it."""
     s03 = reference("s03")
-    canvas = Canvas(408, "Secants of x³ at 2, with h = 0.5", NARROW)
+    canvas = Canvas(340, "Secants of x³ at 2, with h = 0.5", NARROW)
     across = Axis(1.2, 2.8, ticks(1.5, 2, 2.5), "x")
-    frame = Frame(canvas, 44, 30, 384, 230, across, Axis(0, 20, ticks(0, 5, 10, 15, 20)))
+    frame = Frame(canvas, 36, 30, 190, 260, across, Axis(0, 20, ticks(0, 5, 10, 15, 20)))
     xs = np.linspace(1.2, 2.8, 65)
     frame.curve(xs, 8 + 12 * (xs - 2), "t", 1.5, "2 4")
     frame.curve(xs, xs * xs * xs, "m", 2.5)
-    rows = [("x³", "m", ""), ("tangent, slope 12", "t", "2 4")]
+    rows = [("tangent, slope 12", "t", 8 + 12 * 0.8)]
     for method, ink, dash, start in (
         ("forward", "b", "7 4", 2),
         ("backward", "d", "3 3", 1.5),
@@ -169,12 +169,12 @@ def secants() -> Canvas:
     ):
         slope = s03.finite_difference(lambda x: x * x * x, 2.0, h=0.5, method=method)
         frame.curve(xs, start * start * start + slope * (xs - start), ink, 2, dash)
-        rows.append((f"{method}: {written(slope)}, error {written(slope - 12, '+g')}", ink, dash))
+        end = start * start * start + slope * (2.8 - start)
+        rows.append((f"{method}: {written(slope)}, error {written(slope - 12, '+g')}", ink, end))
     frame.points([1.5, 2, 2.5], [3.375, 8, 15.625], "t", 5)
-    for place, (words, ink, dash) in enumerate(rows):
-        x, y = (44 + 190 * place, 318) if place < 2 else (44, 318 + 24 * (place - 1))
-        canvas.path([(x, y), (x + 34, y)], ink, 2.5, dash)
-        canvas.text(x + 44, y + 4, words, ink, anchor="start")
+    for words, ink, end in rows:  # the forward one leaves the frame at its top
+        canvas.text(232, frame.at(2.8, min(end, 20.5))[1] + 4, words, ink, 12, "start")
+    frame.label(2.28, 13.4, "x³", "m", "end", 14)
     return canvas
 
 
@@ -258,7 +258,7 @@ def step_size() -> Canvas:
 def bells() -> Canvas:
     """Normal densities: the mean shifts, the deviation widens."""
     s04 = reference("s04")
-    canvas = Canvas(386, "Normal densities", NARROW)
+    canvas = Canvas(336, "Normal densities", NARROW)
     frame = Frame(
         canvas,
         44,
@@ -272,12 +272,15 @@ def bells() -> Canvas:
     inside = x[(x >= -1) & (x <= 1)]
     shaded = [frame.at(-1, 0), *(frame.at(each, s04.normal_pdf(each, 0.0, 1.0)) for each in inside), frame.at(1, 0)]
     canvas.area(shaded, "a", 0.25)
-    for ink, mean, std, dash, y in (("a", 0.0, 1.0, "", 312), ("b", 0.0, 2.0, "6 4", 336), ("c", 3.0, 0.5, "2 3", 360)):
+    for ink, mean, std, dash, name in (
+        ("a", 0.0, 1.0, "", (-0.6, 0.4, "end")),
+        ("b", 0.0, 2.0, "6 4", (-1.7, 0.165, "end")),
+        ("c", 3.0, 0.5, "2 3", (3.4, 0.78, "start")),
+    ):
         frame.curve(x, s04.normal_pdf(x, mean, std), ink, dash=dash)
-        canvas.path([(44, y - 4), (78, y - 4)], ink, 2, dash)
-        canvas.text(88, y, f"mean {mean:g}, std {std:g}", ink, anchor="start")
-    canvas.text(262, 312, "shaded: 68 % lie within", "m", 12, "start")
-    canvas.text(262, 330, "one std of the mean", "m", 12, "start")
+        frame.label(name[0], name[1], f"mean {mean:g}, std {std:g}", ink, name[2])
+    canvas.text(232, 306, "shaded: 68 % lie within", "m", 12)
+    canvas.text(232, 324, "one std of the mean", "m", 12)
     return canvas
 
 

@@ -35,9 +35,9 @@ def gelu() -> Canvas:
             over = 1 if row else part
             frame.curve(part, s11.relu(part) / over, "b", 2, "6 4")
             frame.curve(part, s11.gelu(part) / over)
-        y = ends[0] + 0.62 * (ends[1] - ends[0])
-        frame.label(-3.6, y, "GELU: a little, by and by", "a")
-        frame.label(-3.6, y - 0.12 * (ends[1] - ends[0]), "ReLU: all or nothing", "b")
+        if row == 0:
+            frame.label(-0.75, 0.33, "GELU: a little, by and by", "a", "end", 11)
+            frame.label(0.15, 1.06, "ReLU: all or nothing", "b")
     canvas.text(235, 512, "GELU = x · Φ(x): no corner, and a dip below 0", "m", 12)
     return canvas
 
@@ -108,9 +108,9 @@ def choosing() -> Canvas:
     kept = np.where(np.arange(4) < 2, plain, 0)
     nucleus = np.where(np.arange(4) < 3, plain, 0)
     rows = (
-        ("temperature 0.5", softmax(logits / 0.5)[0]),
-        ("temperature 1", plain),
         ("temperature 2", softmax(logits / 2)[0]),
+        ("temperature 1", plain),
+        ("temperature 0.5", softmax(logits / 0.5)[0]),
         ("top_k = 2", kept / kept.sum()),
         ("top_p = 0.9", nucleus / nucleus.sum()),
     )
@@ -126,10 +126,10 @@ def choosing() -> Canvas:
                 canvas.outline(x, y, wide, 30, "p", 1.5)
             if wide > 34:
                 canvas.text(x + wide / 2, y + 20, f"{share:.2f}", size=12)
+            if row == 0:
+                canvas.text(x + wide / 2, y - 8, f"{token}", "abcd"[token], bold=True)
             x += wide
-    for token in range(4):
-        canvas.rect(14 + 104 * token, 44, 13, 13, "abcd"[token], 0.4)
-        canvas.text(33 + 104 * token, 55, f"token {token}", "m", 12, "start")
+    canvas.text(14, 66, "token", size=12, anchor="start", bold=True)
     return canvas
 
 
@@ -216,7 +216,7 @@ def tied_gradients() -> tuple[Any, Any, Any]:
 
 def cache() -> Canvas:
     """What is computed to write six tokens, without a cache and with one."""
-    canvas = Canvas(330, "What is computed to write six tokens", NARROW)
+    canvas = Canvas(312, "What is computed to write six tokens", NARROW)
     for column, title in enumerate(("without a cache", "with a cache")):
         left = 34 + 212 * column
         total = 0
@@ -228,11 +228,8 @@ def cache() -> Canvas:
                 x, y = left + 30 * place, 42 + 30 * step
                 canvas.rect(x, y, 26, 26, "b" if new else "a", 0.75 if new else 0.25, 3)
         canvas.text(left + 90, 254, f"{total} computed", "b", 15, bold=True)
-    canvas.rect(34, 278, 16, 16, "b", 0.75, 3)
-    canvas.text(58, 291, "computed now", anchor="start")
-    canvas.rect(206, 278, 16, 16, "a", 0.25, 3)
-    canvas.text(230, 291, "key and value kept", anchor="start")
-    canvas.text(34, 317, "a row for each token that is written", "m", 12, "start")
+    canvas.text(336, 274, f"{sum(range(6))} keys and values kept", "a", 12)
+    canvas.text(220, 300, "a row for each token that is written", "m", 12)
     return canvas
 
 

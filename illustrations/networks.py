@@ -69,9 +69,9 @@ SENTENCE = ("the", "dogs", "often", "bark", "here")
 def neighbours() -> Canvas:
     """The window of skip-gram: the pairs of one centre with its neighbours."""
     pairs = reference("s10").skip_gram_pairs(np.arange(5), 1).tolist()
-    canvas = Canvas(262, "Skip-gram pairs with a window of 1", NARROW)
+    canvas = Canvas(222, "Skip-gram pairs with a window of 1", NARROW)
     for row, centre in enumerate((1, 2, 3)):
-        y = 20 + 64 * row
+        y = 34 + 64 * row
         for place, word in enumerate(SENTENCE):
             x = 14 + 62 * place
             ink = "b" if place == centre else ("a" if [centre, place] in pairs else "g")
@@ -80,11 +80,9 @@ def neighbours() -> Canvas:
         told = [SENTENCE[context] for first, context in pairs if first == centre]
         for line, context in enumerate(told):
             canvas.text(330, y + 12 + 19 * line, f"{SENTENCE[centre]}, {context}", anchor="start")
-    canvas.rect(14, 218, 18, 18, "b", 0.35, 3)
-    canvas.text(40, 232, "centre", anchor="start")
-    canvas.rect(120, 218, 18, 18, "a", 0.35, 3)
-    canvas.text(146, 232, "context", anchor="start")
-    canvas.text(330, 232, "pairs", anchor="start", bold=True)
+    for place, name in enumerate(("context", "centre", "context")):
+        canvas.text(48 + 62 * place, 20, name, "ab"[place % 2], 12)
+    canvas.text(330, 20, "pairs", anchor="start", size=12, bold=True)
     return canvas
 
 
@@ -94,7 +92,7 @@ def curves() -> Canvas:
     z = np.linspace(-4, 4, 161)
     canvas = Canvas(764, "Activations and their slopes", NARROW)
     for place, name in enumerate(KINDS):
-        x, y = 34 + 212 * (place % 2), 74 + 176 * (place // 2)
+        x, y = 34 + 212 * (place % 2), 36 + 176 * (place // 2)
         more = {"alpha": 0.1} if name == "leaky_relu" else {}
         title = f"{name}, alpha 0.1" if more else name
         across = Axis(-4, 4, ticks(-4, -2, 0, 2, 4))
@@ -105,10 +103,10 @@ def curves() -> Canvas:
         for part in parts:
             frame.curve(part, getattr(s11, f"{name}_derivative")(part, **more), "b", 1.8, "5 3")
         frame.curve(z, getattr(s11, name)(z, **more))
-    canvas.path([(34, 20), (64, 20)], "a")
-    canvas.text(72, 24, "value", anchor="start")
-    canvas.path([(130, 20), (160, 20)], "b", 1.8, "5 3")
-    canvas.text(168, 24, "slope; near 0 it learns little", anchor="start")
+        if place == 0:
+            frame.label(2.5, 3.1, "value", "a", "end")
+            frame.label(3.9, 1.25, "slope", "b", "end")
+    canvas.text(220, 744, "where the slope is near 0, a unit learns little", "m", 12)
     return canvas
 
 
@@ -324,6 +322,25 @@ def places_of_a_kernel() -> Canvas:
     return canvas
 
 
+def counts() -> Canvas:
+    """What col2im makes of ones: each pixel hears from every window that it lies in."""
+    s13 = reference("s13")
+    canvas = Canvas(186, "Going back, every copy becomes a sum", NARROW)
+    canvas.text(14, 28, "the ones of four windows, each where it was cut", anchor="start", bold=True)
+    for window in range(5):
+        columns = np.ones((4, 4)) if window == 4 else np.eye(4)[window][:, None] * np.ones((4, 4))
+        image = s13.col2im(columns, (1, 1, 3, 3), 2, 2)[0, 0]
+        x = 10 + 87 * window
+        if window == 4:
+            canvas.text(x + 36, 64, "sum", "b", bold=True)
+        table = Table(canvas, x, 72, 24, image, "g", inks="ab" if window < 4 else "ba", most=4)
+        if window < 4:
+            table.mark(window // 2, window % 2, 2, 2)
+            canvas.text(x + 79.5, 113, "=" if window == 3 else "+", size=15)
+    canvas.text(220, 172, "the middle pixel lies in all four, a corner in one", "m", 12)
+    return canvas
+
+
 def pooling() -> Canvas:
     """Max pooling keeps the largest of each window, and its gradient goes back to that place alone."""
     s13 = reference("s13")
@@ -498,7 +515,7 @@ def gru() -> Canvas:
 def through_time() -> Canvas:
     """What is left of a gradient after steps back in time, for three strengths of the recurrent weight."""
     s14 = reference("s14")
-    canvas = Canvas(340, "A gradient on its way back through time", NARROW)
+    canvas = Canvas(276, "A gradient on its way back through time", NARROW)
     up = Axis(
         1e-3,
         1e3,
@@ -507,7 +524,7 @@ def through_time() -> Canvas:
         log=True,
     )
     frame = Frame(canvas, 50, 34, 376, 192, Axis(0, 50, ticks(0, 10, 20, 30, 40, 50), "steps back"), up)
-    for row, (strength, ink, dash) in enumerate(((1.1, "b", "8 4"), (1.0, "c", ""), (0.9, "a", "4 3"))):
+    for strength, ink, dash, high in ((1.1, "b", "8 4", 220), (1.0, "c", "", 1.4), (0.9, "a", "4 3", 0.0016)):
         left = []
         for length in range(1, 51):
             unit = {"W_x": np.zeros((1, 1)), "W_h": np.array([[strength]]), "b": np.zeros(1)}
@@ -518,8 +535,7 @@ def through_time() -> Canvas:
             )
         frame.curve(range(51), [1.0, *left], ink, dash=dash)
         kind = {1.1: "explodes", 1.0: "stays", 0.9: "vanishes"}[strength]
-        canvas.path([(60, 282 + 20 * row), (94, 282 + 20 * row)], ink, 2, dash)
-        canvas.text(104, 286 + 20 * row, f"W_h = {strength:g}: {kind}", ink, anchor="start")
+        frame.label(49, high, f"W_h = {strength:g}: {kind}", ink, "end")
     return canvas
 
 
@@ -531,6 +547,7 @@ PICTURES = {
         "windows": windows,
         "places": places_of_a_kernel,
         "im2col": windows_as_rows,
+        "counts": counts,
         "pooling": pooling,
         "lenet": lenet,
     },

@@ -62,7 +62,7 @@ def _shares(learner: Any, known: Known) -> Reading:
     off = np.abs(found.sum(axis=1) - 1)
     if off.max() > SLACK:
         row = int(off.argmax())
-        wrong.append(f"probabilities should sum to 1, row {row + 1} sums to {number(float(found[row].sum()))}")
+        wrong.append(f"probabilities should sum to 1, row {row} sums to {number(float(found[row].sum()))}")
     elif not agree(np.exp(logs), found):
         wrong.append("exp of log_softmax should be softmax")
     facts = (span(found), told("rows' sums", (found.sum(axis=1).min(), found.sum(axis=1).max())))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,9 @@ from grader.explore.model import Array, Call, Known, Reading, Run, Step
 from grader.explore.values import array, bounded, listing, scalar, several, span, told
 
 NAMES = ("relu", "leaky_relu", "elu", "gelu", "swish", "tanh", "softplus", "mish")
+MORE: Mapping[str, Mapping[str, float]] = {
+    "leaky_relu": {"alpha": 0.1}
+}  # what is seen; by default it is relu to the eye
 Z = np.linspace(-4, 4, 81)  # with 0 in the middle, where some have a kink
 STEP, NEAR = 1e-4, 1e-4
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -27,7 +32,7 @@ def start(example: None, seed: int) -> Known:
 
 def _curve(name: str) -> Run:
     def run(learner: Any, known: Known) -> Reading:
-        z, function = known["z"], getattr(learner, name)
+        z, function = known["z"], partial(getattr(learner, name), **MORE.get(name, {}))
         y = bounded(array(function(z), z.shape, ("points",)))
         ends = bounded(array(function(np.array([-AT, AT])), (2,), name="at -1000 and 1000"))
         facts = (span(y, "values"), told("at -1000 and 1000", ends))
@@ -38,8 +43,9 @@ def _curve(name: str) -> Run:
 
 def _slope(name: str) -> Run:
     def run(learner: Any, known: Known) -> Reading:
-        z, function = known["z"], getattr(learner, name)
-        slope = bounded(array(getattr(learner, f"{name}_derivative")(z), z.shape, ("points",)))
+        z, more = known["z"], MORE.get(name, {})
+        function = partial(getattr(learner, name), **more)
+        slope = bounded(array(getattr(learner, f"{name}_derivative")(z, **more), z.shape, ("points",)))
         up, down = (bounded(array(function(z + h), z.shape)) for h in (STEP, -STEP))
         measured = (up - down) / (2 * STEP)
         off = np.abs(measured - slope)
@@ -105,9 +111,10 @@ def _notice(known: Known) -> str | None:
 
 
 def _pair(name: str) -> tuple[Call, Call]:
+    given = "".join(f", {key}={value}" for key, value in MORE.get(name, {}).items())
     return (
-        Call(name, f"{name}(z)", name, (), _curve(name)),
-        Call(f"{name}-slope", f"{name}_derivative(z)", f"{name}_derivative", (name,), _slope(name)),
+        Call(name, f"{name}(z{given})", name, (), _curve(name)),
+        Call(f"{name}-slope", f"{name}_derivative(z{given})", f"{name}_derivative", (name,), _slope(name)),
     )
 
 

@@ -52,7 +52,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         caption = "It falls by orders of magnitude, since here one filter is exactly right."
         found.append(Curves("loss", "Its loss", caption, "step", "loss", chart, log_y=True))
     if "lenet" in known:
-        panels = _scaled(_images(known, "lenet", [f"filter {number}" for number in range(1, 7)]))
+        panels = _scaled(_images(known, "lenet", [f"filter {number}" for number in range(6)]))
         caption = "Six random filters already see different things; training only has to choose."
         found.append(Images("lenet", "An untrained LeNet's first layer", caption, "pixels", "pixels", panels, 0.0, 1.0))
     return tuple(found)

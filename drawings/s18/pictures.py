@@ -18,7 +18,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         found.append(Curves("loss", "Training", caption, "step", "loss", chart))
     if "weights" in known:
         words = known["read"]
-        panels = tuple(Image(f"head {n}", rows(table), words, words) for n, table in enumerate(known["weights"], 1))
+        panels = tuple(Image(f"head {n}", rows(table), words, words) for n, table in enumerate(known["weights"]))
         caption = "A row for each word that was read: what follows it was chosen by looking back at these words."
         found.append(Images("heads", "What each head attends to", caption, "attended to", "after", panels, 0.0, 1.0))
     return tuple(found)

@@ -31,12 +31,14 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         caption = "Guessing costs ln 10 = 2.303. The loss jumps, since each step sees other digits."
         found.append(Curves("loss", "Its loss", caption, "step", "loss", chart))
     if "maps" in known:
-        panels = tuple(
-            image
-            for digit, pixels, shares in zip(SHOWN, known["x"], known["maps"], strict=True)
-            for image in (Image(f"a {digit}", _ink(pixels[0])), Image(f"its map, {digit}", _shares(shares)))
+        panels = (
+            *(Image(f"a {digit}", _ink(pixels[0])) for digit, pixels in zip(SHOWN, known["x"], strict=True)),
+            *(Image(f"map of {digit}", _shares(shares)) for digit, shares in zip(SHOWN, known["maps"], strict=True)),
         )
-        caption = "A map is strongest where the class token took most of: each patch as a share of the map's largest."
+        caption = (
+            f"Each patch as a share of the map's largest. A model that gets {known['right']:.0%} of other digits right "
+            "may look beside the ink."
+        )
         found.append(Images("rollout", "What the class token looks at", caption, "pixels", "pixels", panels, 0.0, 1.0))
     return tuple(found)
 

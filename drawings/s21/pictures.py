@@ -26,7 +26,9 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         groups = tuple(str(token // (TOKENS // 4)) if token % (TOKENS // 4) == 0 else "" for token in range(TOKENS))
         panels = tuple(Image(TITLES[name], rows(known[name]), experts, groups) for name in shown)
         caption = "Strong: served, weak: dropped. Tokens stand group by group; left alone, one expert is asked for all."
-        found.append(Images("load", "The load of the experts", caption, "token", "expert", panels, 0.0, 2.0))
+        found.append(
+            Images("load", "The load of the experts", caption, "group of the token", "expert", panels, 0.0, 2.0)
+        )
     trained = [name for name in WEIGHTS if f"{name}-losses" in known]
     if trained:
         x = numbers(np.arange(1.0, len(known[f"{trained[0]}-losses"]) + 1))

@@ -20,7 +20,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         chart = (Chart("As a share of the product at distance 0", series),)
         found.append(Curves("rotary", "Rotary positions", caption, "distance", "product", chart))
     if "weights" in known:
-        panels = tuple(Image(f"head {n}", rows(table)) for n, table in enumerate(known["weights"], 1))
+        panels = tuple(Image(f"head {n}", rows(table)) for n, table in enumerate(known["weights"]))
         caption = f"{HEADS} heads of queries look at 2 heads of keys; no query sees more than {WINDOW} of them."
         found.append(Images("heads", "Who sees whom", caption, "key", "query", panels, 0.0, 1.0))
     if "kept" in known:

@@ -46,6 +46,7 @@ OtherSeed = Annotated[
 ]
 OneStep = Annotated[int | None, typer.Option("--step", metavar="N", min=1, help="Show this step and its pictures.")]
 Png = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")]
+Dark = Annotated[bool, typer.Option("--dark", help="Draw the PNG for a dark page; an SVG is as its reader's page is.")]
 Each = Annotated[
     Path | None,
     typer.Option("--each", metavar="FOLDER", help="Draw each step into an SVG there, beside exploration.json."),
@@ -64,6 +65,7 @@ def explore(
     png: Png = None,
     svg: Svg = None,
     each: Each = None,
+    dark: Dark = False,
     as_json: Json = False,
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
@@ -83,7 +85,7 @@ def explore(
     if step is not None and step > len(found.steps) and found.problem is None:
         raise UsageError(f"{target.id} has {len(found.steps)} steps: --step {step} is none of them")
     one = found if step is None or found.problem is not None else found.of_step(found.steps[step - 1])
-    pictures = _drawn(one, png, svg)
+    pictures = _drawn(one, png, svg, dark)
     if each is not None:
         _draw_each(found, target, each)
     _show(found, pictures, as_json, step)
@@ -152,13 +154,13 @@ def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]
         )
 
 
-def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str, ...]:
+def _drawn(found: Exploration, png: Path | None, svg: Path | None, dark: bool) -> tuple[str, ...]:
     from grader.explore import picture
 
     wanted = [(kind, file) for kind, file in (("png", png), ("svg", svg)) if file is not None]
     something = bool(found.maps or found.drawings)
     for kind, file in wanted if something else ():
-        picture.draw(found, file, kind)
+        picture.draw(found, file, kind, dark)
     return tuple(str(file) for _, file in wanted) if something else ()
 
 

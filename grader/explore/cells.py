@@ -5,7 +5,7 @@ Numbers and shades read without colour too. An equal share lies near the middle 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -31,7 +31,10 @@ STEPS: tuple[Colour, ...] = (
 )
 LIGHT_STEP = 4  # from which light text is easier to read
 DARK_TEXT, LIGHT_TEXT = (16, 35, 59), (255, 255, 255)
-BELOW, ABOVE = (33, 102, 172), (178, 24, 43)  # the strongest blue and red of signed values
+NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # the strongest orange and blue of signed values
+# Of series, by Okabe and Ito: every reader tells them apart; and of their names on white, where some are too light.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+WORDS = ("#0072b2", "#b85000", "#008060", "#a84c80", "#8a5f00", "#2a7ab0")
 LIGHT_FROM = 0.68  # depth from which light text is easier to read than dark
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
@@ -63,8 +66,8 @@ def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[
 
 
 def signed_colours(share: float) -> tuple[str, str]:
-    """Return the colours of the text and of the cell for a value from -1 (blue) to 1 (red); 0 is white."""
-    end = BELOW if share < 0 else ABOVE
+    """Return the colours of the text and of the cell for a value from -1 (orange) to 1 (blue); 0 is white."""
+    end = NEGATIVE if share < 0 else POSITIVE
     size = min(abs(share), 1.0)
     cell = tuple(round(white + size * (part - white)) for white, part in zip(LIGHT_TEXT, end, strict=True))
     return _hex(LIGHT_TEXT if size > LIGHT_FROM else DARK_TEXT), _hex((cell[0], cell[1], cell[2]))
@@ -276,8 +279,19 @@ SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of e
 
 def image_width(image: Image) -> int:
     """Return how many columns an image takes."""
-    count = len(image.values[0])
-    return max(_names(image) + count * cell_width(image), len(image.title))
+    image = _numbered(image)
+    return max(_names(image) + len(image.values[0]) * cell_width(image), len(image.title))
+
+
+def _numbered(image: Image) -> Image:
+    """Return an image with numbers above its columns where words do not fit; its rows say which word is which."""
+    cell, longest = cell_width(image), max(map(len, image.column_names), default=0)
+    if image.column_names != image.row_names or longest <= cell or cell == NUMBER:
+        return image
+    numbers = tuple(map(str, range(len(image.column_names))))
+    wide = len(numbers[-1])
+    rows = tuple(f"{number:>{wide}} {name}" for number, name in zip(numbers, image.row_names, strict=True))
+    return replace(image, row_names=rows, column_names=numbers)
 
 
 def _names(image: Image) -> int:
@@ -298,6 +312,7 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
     """Return an image's title and its rows, all of one width."""
     from rich.text import Text
 
+    image = _numbered(image)
     width, cell = image_width(image), cell_width(image)
     shares, whole = shown(image, drawing), is_whole(drawing)
     names = _names(image)
@@ -370,7 +385,7 @@ def scale_words(drawing: Images, view: View) -> str:
     low, high = f"{drawing.low:.2g}", f"{drawing.high:.2g}"
     if view.palette:
         if drawing.signed:
-            return f"Blue is below 0, red above, white near 0; the strongest are {low} and {high}."
+            return f"Orange is below 0, blue above, white near 0; the strongest are {low} and {high}."
         return f"Darker means more: from {low} to {high}."
     if drawing.signed:
         below, less, _, more, above = list(SIGNED[view.look.ascii])

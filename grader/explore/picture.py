@@ -10,19 +10,15 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from grader.atomic import write_atomically
 from grader.errors import UsageError, installs
 from grader.explore.model import Exploration
 
-# Where a page is dark, the paper and what is written on it are, too; what lies within axes keeps its colours.
-DARK = """@media (prefers-color-scheme: dark) {
-#patch_1 path { fill: #14171a !important }
-#figure_1 > g[id^="text"] *, #figure_1 > g[id^="legend"] text, g[id^="matplotlib.axis"] g[id^="text"] *,
-g[id^="title"] * { fill: #e3e7ea !important }
-g[id^="axes"] > g[id^="patch"]:first-child path { fill: #f0f3f6 !important }
-}
-"""
 DOTS, MAX_DOTS = 160, 30_000_000  # per inch, and of a whole picture
+LIGHT = (0.2, 0.75, 0.05)  # shares of red, green and blue in lightness: mirrored so, series stay apart for all eyes
 
 
 def expect_possible(*files: Path | None) -> None:
@@ -48,13 +44,16 @@ def _expect_place(file: Path) -> None:
         raise UsageError(f"{file} cannot be written: the folder {file.parent} is not yours to write in")
 
 
-def draw(found: Exploration, file: Path, kind: str) -> None:
+def draw(found: Exploration, file: Path, kind: str, dark: bool = False) -> None:
     """Draw maps or drawings and write them as png or svg, whole or not at all; a picture that is there is replaced."""
-    write_atomically(file, drawn(found, kind))
+    write_atomically(file, drawn(found, kind, dark))
 
 
-def drawn(found: Exploration, kind: str) -> bytes:
-    """Return the picture as bytes; it needs no display, and nobody's settings change it."""
+def drawn(found: Exploration, kind: str, dark: bool = False) -> bytes:
+    """Return the picture as bytes; it needs no display, and nobody's settings change it.
+
+    A png is light, or dark if asked for. An svg is as its reader's page is: it holds what makes it dark.
+    """
     import matplotlib
 
     from grader.explore.panels import drawn_all
@@ -68,5 +67,38 @@ def drawn(found: Exploration, kind: str) -> bytes:
         matplotlib.rc("font", family="DejaVu Sans")  # it comes with matplotlib
         figure = drawn_all(found)
         width, height = figure.get_size_inches()
-        figure.savefig(data, format=kind, dpi=min(DOTS, sqrt(MAX_DOTS / (width * height))), metadata=metadata)
-    return data.getvalue().replace(b'<style type="text/css">', b'<style type="text/css">' + DARK.encode(), 1)
+        dots = min(DOTS, sqrt(MAX_DOTS / (width * height)))
+        figure.savefig(data, format=kind, dpi=dots, metadata=metadata)
+    if kind == "svg":
+        return data.getvalue().replace(b"<defs>", _darkening().encode() + b"<defs>", 1)
+    return _darkened(data.getvalue()) if dark else data.getvalue()
+
+
+def mirrored(colours: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return colours, their last axis red, green and blue from 0 to 1, with light for dark and the same hues.
+
+    >>> mirrored(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])).tolist()
+    [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+    found: NDArray[np.float64] = np.clip(colours + 1 - 2 * (colours @ np.array(LIGHT))[..., None], 0.0, 1.0)
+    return found
+
+
+def _darkening() -> str:
+    """Return what makes an svg dark where its reader's page is: mirrored, as a filter."""
+    rows = ([(place == row) - 2 * share for place, share in enumerate(LIGHT)] for row in range(3))
+    matrix = " ".join(f"{number:g}" for row in rows for number in (*row, 0, 1))
+    return (
+        "<style>@media (prefers-color-scheme: dark) { #figure_1 { filter: url(#dark) } }</style>"
+        '<filter id="dark" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+        f'<feColorMatrix values="{matrix} 0 0 0 1 0"/></filter>'
+    )
+
+
+def _darkened(png: bytes) -> bytes:
+    from matplotlib.image import imread, imsave
+
+    shown, data = imread(io.BytesIO(png)).astype(np.float64), io.BytesIO()
+    unsigned: dict[str, Any] = {"Software": None}
+    imsave(data, mirrored(shown[..., :3]), format="png", metadata=unsigned)
+    return data.getvalue()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.explore.cells import View, fitted
+from grader.explore.cells import COLOURS, View, fitted
 from grader.explore.model import (
     Chart,
     Curves,
@@ -29,7 +29,6 @@ BRAILLE = 0x2800
 BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a dot, by its row and column in a cell
 DOTS = (2, 4)  # in a cell, across and up
 MARKS = {False: "●○▲△■□◆◇", True: "o+x*#@%&"}
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#888888", "#8c6bb1")
 Place = tuple[int, int]
 
 
@@ -39,7 +38,7 @@ def mark_of(number: int, plain: bool) -> str:
 
 
 def colour_of(number: int) -> str:
-    """Return the colour of the series of that number: told apart by most colour-blind people too."""
+    """Return the colour of the series of that number."""
     return COLOURS[number % len(COLOURS)]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from grader.gradebook.marks import Entry, entries
 from grader.gradebook.records import Outcome
 from grader.gradebook.store import Gradebook
+from grader.report.terminal.layout import MARKS
 
 Document = Mapping[str, Any]
 BINS = 11  # of points: tenths of what there is to be earned, and all of it
@@ -27,6 +28,12 @@ _LINE = re.compile(  # differs between students who made the same mistake
     r" \(in line \d+(?: and \d+)* too\)|,? \(?(?:in |of )?line \d+\)?"
 )
 _NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
+STATES = {
+    "passed": "passed", "failed": "failed", "values_right": "values right", "not_started": "not started",
+    "blocked": "waits", "crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit",
+    "grader_fault": "grader fault",
+}  # fmt: skip
+SIGNS = {state: MARKS[state][0] for state in STATES}
 _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
 
@@ -119,6 +126,7 @@ class StageFigures:
     rows: dict[str, CriterionFigures] = field(default_factory=dict)
     bins: list[int] = field(default_factory=lambda: [0] * BINS)
     seconds: array[float] = field(default_factory=lambda: array("d"))
+    matrix: list[MatrixLine] = field(default_factory=list)
 
     @property
     def students(self) -> int:
@@ -142,23 +150,25 @@ class StageFigures:
 
 @dataclass
 class MistakeFigures:
-    """A mistake that verdicts name, and how many students made it in any of their attempts."""
+    """A mistake that verdicts name, the criteria that it hits, and how many students made it in any attempt."""
 
     stage: str
     row: str
     text: str
     fix: str
     students: int = 0
+    hits: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class StuckStudent:
-    """Someone without a full pass: the number of attempts, and the rows that passed in none of them."""
+    """Someone without a full pass: the number of attempts, the rows that passed in none, and whether any module ran."""
 
     student: str
     stage: str
     attempts: int
     rows: tuple[str, ...]
+    ran: bool = True
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,27 @@ class StudentSummary:
     points: float
     page: str
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixLine:
+    """A student's line in a stage's matrix: how it came out in a few words, and a sign for each criterion.
+
+    signs stand in the order of the stage's rows, a space where there is none; they are empty where no module ran.
+    reason says what lacks.
+    """
+
+    student: str
+    page: str
+    outcome: str
+    signs: str
+    points: float | None
+    reason: str
+
+    @property
+    def order(self) -> tuple[bool, int, str]:
+        """Who passes most comes first, who cannot be graded last, equal ones together."""
+        return not self.signs, -self.signs.count(SIGNS["passed"]), self.outcome
 
 
 @dataclass
@@ -207,6 +238,7 @@ class Figures:
             stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
             tries = sheet.tries.get(entry.stage, ())
             _count(stage, entry, tries)
+            stage.matrix.append(_matrix_line(entry, page, stage.rows))
             self._name(entry.stage, tries)
             if (slow := stuck(entry, tries)) is not None:
                 self.stuck.append(slow)
@@ -215,21 +247,23 @@ class Figures:
         """Count each mistake once that any of a student's verdicts on a stage names."""
         seen: set[tuple[str, str, str]] = set()
         causes = [
-            (str(failure["cause"].get("criterion") or row["id"]), failure["cause"])
+            (str(failure["cause"].get("criterion") or row["id"]), failure["cause"], str(row["id"]))
             for each in tries
             for row in _rows(each.verdict)
             for failure in row.get("failures") or ()
             if failure.get("cause")
         ]
-        for row, told in causes:
+        for row, told, hit in causes:
             text = _LINE.sub("", str(told["text"]))[:MOST_TEXT]
             is_refusal = str(told["id"]).startswith(_REFUSAL)
             key = stage, row, _NUMBERS.sub("#", text) if is_refusal else text
-            if key in seen or (key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES):
+            if key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES:
                 continue
-            seen.add(key)
             made = MistakeFigures(stage, row, text, str(told["fix"] or "")[:MOST_TEXT])
-            self.mistakes.setdefault(key, made).students += 1
+            found = self.mistakes.setdefault(key, made)
+            found.hits.add(hit)
+            found.students += key not in seen
+            seen.add(key)
 
     def nothing_earned(self, most: int) -> list[ZeroFigures]:
         """Return why modules earn nothing, the reason of the most students first."""
@@ -296,15 +330,32 @@ def lacks(entry: Entry) -> str:
 
 
 def stuck(entry: Entry, tries: Sequence[GradedAttempt]) -> StuckStudent | None:
-    """Return that somebody is stuck: many attempts and no full pass, or a row that none of several passes."""
-    if entry.passed or any(each.verdict.get("passed") for each in tries):
+    """Return that somebody is stuck: many attempts and no full pass, or a row, or all, that none of several passes."""
+    if entry.passed or entry.outcome in ("waits", "fault") or any(each.verdict.get("passed") for each in tries):
         return None
+    if all(each.verdict.get("problem") for each in tries):
+        return StuckStudent(entry.student, entry.stage, entry.attempts, (), False) if entry.attempts >= AGAIN else None
     passing = [{row["id"] for row in _rows(each.verdict) if row["status"] == "passed"} for each in tries]
     never = [row["id"] for row in _rows(tries[-1].verdict)] if tries else []
     never = [row for row in never if not any(row in found for found in passing)]
     if len(tries) >= MANY or (len(tries) >= AGAIN and never):
         return StuckStudent(entry.student, entry.stage, len(tries), tuple(never))
     return None
+
+
+def _matrix_line(entry: Entry, page: str, known: Iterable[str]) -> MatrixLine:
+    """Return a student's line; known are the stage's criteria, in their order."""
+    zero = zero_of(entry)
+    rows = _rows(entry.verdict or {}) if entry.outcome == "graded" and zero is None else ()
+    states = {row["id"]: _state(row) for row in rows}
+    signs = "".join(SIGNS.get(states.get(each, ""), " ") for each in known) if states else ""
+    reached = f"{sum(each == 'passed' for each in states.values())} of {len(states)}"
+    outcome = "passed" if entry.passed else zero[0] if zero else reached if states else lacks(entry)
+    return MatrixLine(entry.student, page, outcome, signs, entry.points, lacks(entry))
+
+
+def _state(row: Document) -> str:
+    return "values_right" if row.get("values_right") and row["status"] == "failed" else str(row["status"])
 
 
 def _count(stage: StageFigures, entry: Entry, tries: Sequence[GradedAttempt]) -> None:

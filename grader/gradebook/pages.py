@@ -26,7 +26,7 @@ from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError
 from grader.gradebook.dossier import MOST_SAID, marked
-from grader.gradebook.figures import MANY, Document, Figures, StudentRecord
+from grader.gradebook.figures import AGAIN, MANY, SIGNS, STATES, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
 from grader.gradebook.store import FILE
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parent
 SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
+MOST_LINES = 200  # of a matrix
 OUTCOMES = {
     "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
     "fault": "the grader failed",
@@ -93,6 +94,9 @@ class ClassPages:
             anonymous=self.numbers is not None,
             mixed=self._mixed,
             many=MANY,
+            again=AGAIN,
+            states={SIGNS[state]: words for state, words in STATES.items()},
+            most=MOST_LINES,
             **self._common,
         )
 
@@ -314,6 +318,8 @@ def _write(pages: ClassPages, sheets: Iterable[StudentRecord], fresh: Path, fold
         figures.add(sheet, name)
     if pages.numbers is not None:  # else the order of names would tell who is who
         figures.lines.sort(key=lambda line: int(line.student.rpartition(" ")[2]))
+        for stage in figures.stages.values():
+            stage.matrix.sort(key=lambda line: int(line.student.rpartition(" ")[2]))
     if not figures.lines:
         raise UsageError("there are no results to report", "`grader class grade` makes some; see --stage, too.")
     index = fresh / INDEX if folder else fresh

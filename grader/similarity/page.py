@@ -72,8 +72,33 @@ class Shown:
         return int(100 * self.pair.of_left), int(100 * self.pair.of_right)
 
 
+@dataclass(frozen=True)
+class SimilarGroup:
+    """Submissions that pairs connect, the pair with most in common first."""
+
+    names: tuple[str, ...]
+    pairs: tuple[Shown, ...]
+
+
+def groups(pairs: Sequence[Shown]) -> tuple[SimilarGroup, ...]:
+    """Return the groups that pairs connect, the larger ones first; pairs stay in their order.
+
+    Who is in a group need not share much with each of the others: it is enough to share it with one.
+    """
+    found: list[list[Shown]] = []
+    for each in pairs:
+        near = [group for group in found if any({*each.names} & {*other.names} for other in group)]
+        found = [group for group in found if group not in near]
+        found.append([*(other for group in near for other in group), each])
+    place = {each.anchor: number for number, each in enumerate(pairs)}
+    ordered = [tuple(sorted(group, key=lambda each: place[each.anchor])) for group in found]
+    made = [SimilarGroup(tuple(sorted({name for each in group for name in each.names})), group) for group in ordered]
+    return tuple(sorted(made, key=lambda group: (-len(group.names), place[group.pairs[0].anchor])))
+
+
 def page(comparison: Comparison, lacking: Sequence[SubmittedModule], title: str, least: float) -> str:
     """Return the file's text; lacking holds what could not be compared. Raises UsageError without Jinja2."""
+    pairs = [Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)]
     notes = [(shown(each.name), note) for each in comparison.texts for note in each.notes]
     return (
         environment(HOME, "class")
@@ -83,7 +108,8 @@ def page(comparison: Comparison, lacking: Sequence[SubmittedModule], title: str,
             copies=[Shown(pair, f"own-{at}") for at, pair in enumerate(comparison.copies, 1)],
             most=MOST_COPIES,
             own_known=comparison.own_known,
-            pairs=[Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)],
+            pairs=pairs,
+            groups=groups(pairs),
             count=comparison.count,
             students=len(comparison.texts),
             least=round(100 * least),

@@ -14,12 +14,13 @@ from grader.explore.cells import (
     colours,
     depth,
     fitted,
+    image_block,
     legend,
     map_lines,
     shade_of,
     weight_at,
 )
-from grader.explore.model import weight_map
+from grader.explore.model import Image, Images, weight_map
 from grader.report.terminal.layout import Look
 from tests.explore.maps import WORDS, attention, both, plain
 
@@ -207,3 +208,11 @@ def test_signs_of_both_ends_are_of_equal_strength() -> None:
     for low, less, middle, more, high in map(list, SIGNED.values()):
         assert middle == " " and len({low, less, more, high}) == 4
         assert low.isalpha() == high.isalpha() and (low, less) != (high, more)
+
+
+def test_words_of_an_image_that_do_not_fit_above_narrow_cells_are_numbered() -> None:
+    words = ("the", "cows", "near", "the", "old", "barn")
+    weights = tuple(tuple(float(row == column) for column in range(6)) for row in range(6))
+    drawing = Images("heads", "Heads", "", "key", "query", (Image("head 0", weights, words, words),), 0.0, 1.0)
+    lines = [line.plain.rstrip() for line in image_block(drawing.panels[0], drawing, View(Look(80), None))]
+    assert lines[1:4] == ["       0 1 2 3 4 5", "0 the  ██", "1 cows   ██"]

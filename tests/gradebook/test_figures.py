@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import pytest
 
 from grader.gradebook import figures
-from grader.gradebook.figures import Figures, stuck
+from grader.gradebook.figures import Figures, GradedAttempt, StuckStudent, stuck
 from tests.gradebook.made import TEXT, entry, failure, sheet, verdict
 
 
@@ -164,3 +167,38 @@ def test_a_mistake_is_one_whatever_the_lines_that_it_names(told: str, kept: str)
         wrong["criteria"][0]["failures"] = [failure(cause=cause)]
         found.add(sheet(wrong, student=name))
     assert [(each.text, each.students) for each in found.commonest(5)] == [(kept, 2)]
+
+
+def test_a_mistake_names_each_criterion_that_it_hits_and_counts_once() -> None:
+    found = Figures()
+    failed = verdict(double=False, quadruple=False)
+    found.add(sheet(failed))
+    (made,) = found.commonest(5)
+    assert (made.row, made.hits, made.students) == ("double", {"double", "quadruple"}, 1)
+
+
+@pytest.mark.parametrize(("attempts", "is_stuck"), [(1, False), (2, True), (5, True)])
+@pytest.mark.parametrize("outcome", ["graded", "rejected"])
+def test_who_hands_in_again_and_again_what_does_not_run_is_stuck(
+    attempts: int, is_stuck: bool, outcome: Literal["graded", "rejected"]
+) -> None:
+    broken = verdict(double=False, quadruple=False, problem={"kind": "syntax", "message": "invalid", "hint": None})
+    tries = (GradedAttempt(broken, 0.5),) * (attempts if outcome == "graded" else 0)
+    found = stuck(replace(entry(broken, outcome=outcome), attempts=attempts), tries)
+    assert found == (StuckStudent("ada", "s01", attempts, (), ran=False) if is_stuck else None)
+
+
+def test_a_matrix_holds_the_state_of_each_criterion_and_how_it_came_out() -> None:
+    found = Figures()
+    syntax = verdict(double=False, quadruple=False, problem={"kind": "syntax", "message": "invalid", "hint": None})
+    edges = verdict(double=False)
+    edges["criteria"][0]["values_right"] = True
+    found.add(sheet(syntax, student="al", points=0.0))
+    found.add(sheet(edges, student="bob", points=1.0), "bob.html")
+    found.add(sheet(verdict(), student="cy", outcome="missing", points=0.0))
+    found.add(sheet(verdict(), student="dee"))
+    lines = sorted(found.stages["s01"].matrix, key=lambda line: line.order)
+    assert [(line.student, line.outcome, line.signs, line.page) for line in lines] == [
+        ("dee", "passed", "✓✓", ""), ("bob", "1 of 2", "◐✓", "bob.html"), ("al", "Python cannot read it", "", ""),
+        ("cy", "nothing handed in", "", ""),
+    ]  # fmt: skip

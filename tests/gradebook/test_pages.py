@@ -133,6 +133,26 @@ def test_the_class_page_says_who_is_stuck_what_is_hard_and_which_mistake_is_comm
     assert "ada s01 3 double" in words
 
 
+def test_the_class_page_begins_with_who_passes_what(course: Course) -> None:
+    found = Figures()
+    found.add(sheet(verdict(double=False), points=1.0), "ada.html")
+    found.add(sheet(verdict(), student="bob", points=0.0, outcome="missing"))
+    page = "".join(ClassPages(course, "full", NOW).overview(found))
+    assert re.search(r"<h2 id=\"(\w+)\"", page).group(1) == "matrix"  # type: ignore[union-attr]
+    words = " ".join(Reader(page[page.index("<tbody>") : page.index("</tbody>") + 8]).text.split())
+    assert words == "ada1 of 2✗ failed✓ passed1double: This is the square. bobnothing handed in0nothing handed in"
+    assert 'href="ada.html"' in page and 'id="students"' not in page  # one stage: the matrix is the list of all
+
+
+def test_a_large_class_has_a_matrix_in_part_and_the_whole_list(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.gradebook.pages.MOST_LINES", 2)
+    found = Figures()
+    for name in ("ada", "bob", "cy"):
+        found.add(sheet(verdict(), student=name))
+    page = "".join(ClassPages(course, "full", NOW).overview(found))
+    assert "<p>and 1 more.</p>" in page and page.count(">cy<") == 1 and page.count(">ada<") == 2
+
+
 def test_a_class_without_a_mistake_has_a_page(course: Course) -> None:
     found = Figures()
     found.add(sheet(verdict()))

@@ -78,7 +78,15 @@ def test_identifiers_break_at_underscores_and_dots_alone(browsing: Page, written
     assert browsing.run(f"{wide}.every(each => getComputedStyle(each.parentElement).overflowX === 'auto')")
 
 
+@pytest.mark.parametrize("width", [360, 390, 1280])
 @pytest.mark.parametrize("name", ["class", "student", "similar"])
-def test_the_pages_are_accessible(browsing: Page, written: Path, name: str) -> None:
-    browsing.open((written / f"{name}.html").as_uri())
-    accessible(browsing)
+def test_the_pages_are_accessible_and_no_wider_than_the_window(
+    browsing: Page, written: Path, name: str, width: int
+) -> None:
+    browsing.resize(width, 844)
+    try:
+        browsing.open((written / f"{name}.html").as_uri())
+        accessible(browsing)
+        assert browsing.run("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        browsing.resize(390, 844)

@@ -85,6 +85,13 @@ def test_no_text_covers_another_or_leaves_the_picture(place: Path) -> None:
     assert across == []
 
 
+@pytest.mark.parametrize("place", list(places()), ids=IDS)
+def test_a_picture_can_be_read_on_a_telephone(place: Path) -> None:
+    root = ElementTree.fromstring(place.read_text(encoding="utf-8"))
+    sizes = [float(each.attrib["font-size"]) for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert min(sizes) * 360 / float(root.attrib["width"]) >= 9, "pixels of the smallest letters, 360 wide"
+
+
 def test_text_over_text_is_found() -> None:
     at = '<text x="{}" y="20" font-size="10" text-anchor="middle">word</text>'
     svg = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'

@@ -116,6 +116,17 @@ def test_s13_im2col() -> None:
     shows("s13", "im2col", "7.5")
 
 
+def test_s13_counts() -> None:
+    lies_in = [
+        sum(row in (top, top + 1) and column in (left, left + 1) for top in (0, 1) for left in (0, 1))
+        for row in range(3)
+        for column in range(3)
+    ]
+    assert lies_in == [1, 2, 1, 2, 4, 2, 1, 2, 1]
+    numbers = [words for words in said("s13", "counts") if words.isdecimal()]
+    assert numbers[-9:] == [str(count) for count in lies_in] and numbers[:-9].count("1") == 16
+
+
 def test_s13_places() -> None:
     for size, stride, padding in ((7, 2, 0), (8, 2, 0), (5, 1, 1)):
         starts = range(0, size + 2 * padding - 2, stride)
@@ -180,7 +191,7 @@ def test_s18_tied() -> None:
 
 
 def test_s18_cache() -> None:
-    shows("s18", "cache", f"{sum(range(1, 7))} computed", "6 computed")
+    shows("s18", "cache", f"{sum(range(1, 7))} computed", "6 computed", f"{sum(range(1, 6))} keys and values kept")
 
 
 def test_s18_subject() -> None:
@@ -802,4 +813,4 @@ def test_capstone_scaling() -> None:
     assert fell in page and rose in page
     tokens = (len(prepared["training"]) + len(prepared["held_out"])) / 900
     assert law.floor == pytest.approx(left_open / tokens, rel=1e-3) and f"{left_open:.1f} / {tokens:.1f} = 0.23" in page
-    shows("capstone", "scaling", *(f"{row['parameters']:,} parameters" for row in rows[::3]))
+    shows("capstone", "scaling", "parameters", *(f"{row['parameters']:,}" for row in rows[::3]))

@@ -7,7 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from grader.explore import panels, plotting
+from grader.explore import cells
+from grader.explore.cells import COLOURS, NEGATIVE, POSITIVE
+from grader.explore.painting import INK, QUIET, WARNING
+from grader.explore.picture import mirrored
 from illustrations.canvas import INKS, WORDS
 
 # What of linear red, green and blue is seen: Machado, Oliveira and Fernandes 2009, severity 1.
@@ -47,11 +50,24 @@ def contrast(colour: str, behind: str) -> float:
     return (dark + 0.05) / (bright + 0.05)
 
 
+def dark(colour: str) -> str:
+    """Return the colour that stands for it in a dark picture of explore."""
+    parts = mirrored(np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255)
+    return "#" + "".join(f"{round(part * 255):02x}" for part in parts)
+
+
+def hexed(colour: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+SIGNS = [hexed(NEGATIVE), hexed(POSITIVE), "#ffffff"]
 SERIES = {
     "pictures, light": [INKS[name][0] for name in "abcd"],
     "pictures, dark": [INKS[name][1] for name in "abcd"],
-    "explore, in a file": panels.COLOURS[:4],
-    "explore, in a terminal": plotting.COLOURS[:4],
+    "explore, light": COLOURS,
+    "explore, dark": [*map(dark, COLOURS)],
+    "signs, light": SIGNS,
+    "signs, dark": [*map(dark, SIGNS)],
 }
 
 
@@ -72,3 +88,15 @@ def test_words_in_the_colour_of_a_series_can_be_read() -> None:
     for name in "abcdtm":
         light, dark = INKS[name]
         assert contrast(WORDS.get(name, light), paper) >= READ and contrast(dark, night) >= READ
+
+
+@pytest.mark.parametrize("colour", [*cells.WORDS, INK, QUIET, WARNING])
+def test_words_of_explore_can_be_read_on_light_and_on_dark(colour: str) -> None:
+    assert contrast(colour, "#ffffff") >= READ and contrast(dark(colour), dark("#ffffff")) >= READ
+
+
+@pytest.mark.parametrize("eyes", list(SEEN))
+def test_values_of_equal_size_and_other_signs_are_of_equal_strength(eyes: str) -> None:
+    white, *ends = (lab(SEEN[eyes] @ linear(colour)) for colour in ("#ffffff", *SIGNS[:2]))
+    below, above = (float(np.linalg.norm(end - white)) for end in ends)
+    assert 0.7 < below / above < 1.5

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader.similarity.compare import SubmittedModule, compared, text
-from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, shown, side
+from grader.similarity.compare import SimilarPair, SubmittedModule, compared, text
+from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, Shown, groups, page, shown, side
 from tests.similarity.test_compare import program
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> {{ 7*7 }} \u202e\x1b[31m & \"'"
@@ -117,3 +117,23 @@ def test_a_long_passage_is_shown_in_part() -> None:
 
 def test_a_long_line_is_cut() -> None:
     assert shown("x" * 10**6, MOST_COLUMNS) == "x" * MOST_COLUMNS + "…"
+
+
+def pair(left: str, right: str, number: int) -> Shown:
+    one, other = (text(name, b"x = 1") for name in (left, right))
+    return Shown(SimilarPair(one, other, 0.9, 0.9, ()), f"pair-{number}")
+
+
+def test_pairs_that_share_a_submission_are_one_group_and_the_largest_comes_first() -> None:
+    pairs = [pair(each[0], each[1], number) for number, each in enumerate(("xy", "ab", "cd", "bc"))]
+    found = groups(pairs)
+    assert [each.names for each in found] == [("a", "b", "c", "d"), ("x", "y")]
+    assert [[each.anchor for each in group.pairs] for group in found] == [["pair-1", "pair-2", "pair-3"], ["pair-0"]]
+    assert groups([]) == ()
+
+
+def test_of_each_group_one_comparison_is_open() -> None:
+    source = program(0, 200)
+    found = page(compared([text(name, source.encode()) for name in ("amy", "bob", "cy", "di")]), [], "s15", 0.3)
+    assert found.count("<details") == 7 and len(re.findall(r"<details[^>]* open", found)) == 1
+    assert "4 submissions: amy, bob, cy, di" in found and "5 more pairs of this group" in found

@@ -9,7 +9,7 @@ import pytest
 
 from drawings.s20 import steps as s20
 from grader.explore.model import Exploration
-from tests.explore.exploring import broken, charts, explored, images, parts, reference, stubbed
+from tests.explore.exploring import broken, charts, drawing, explored, images, parts, reference, stubbed
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -42,14 +42,16 @@ def test_the_reference_is_cut_into_patches_and_learns(right: Exploration) -> Non
     assert facts["right"][0] > 0.5
 
 
-def test_maps_of_the_class_token_lie_beside_their_digits(right: Exploration) -> None:
+def test_maps_of_the_class_token_lie_below_their_digits(right: Exploration) -> None:
     panels = {title: np.array(image.values) for title, image in images(right, "rollout").items()}
-    assert list(panels) == ["a 2", "its map, 2", "a 4", "its map, 4", "a 7", "its map, 7"]
+    assert list(panels) == ["a 2", "a 4", "a 7", "map of 2", "map of 4", "map of 7"]
     for digit in (2, 4, 7):
-        shown = panels[f"its map, {digit}"]
+        shown = panels[f"map of {digit}"]
         assert shown.shape == (8, 8) and shown.max() == 1
         np.testing.assert_array_equal(shown[::2, ::2], shown[1::2, 1::2])
     assert len(images(right, "kernels")) == 6
+    (share,) = (fact.values[0] for fact in parts(right)["training"].facts if fact.name == "right")
+    assert f"gets {share:.0%} of other digits right" in drawing(right, "rollout").caption
 
 
 def test_a_stub_begins_with_patches(tmp_path: Path) -> None:
