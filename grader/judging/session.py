@@ -386,7 +386,7 @@ class Session:
         item = self._items[place]
         rows = {criterion_of(item), charged(criterion_of(item), kind_of(item))}
         is_late = any(place > self.slow_rows.get(row, place) for row in rows)
-        return "skipped: an earlier test of this row timed out" if is_late else ""
+        return "skipped: an earlier test of this criterion timed out" if is_late else ""
 
 
 def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
