@@ -7,8 +7,7 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, plain_array, unchanged
 from hidden.s23_modern_decoder import oracles
-from hidden.s23_modern_decoder.oracles import Sizes, block, block_shapes, gpt, parts
-from hidden.s23_modern_decoder.test_hidden_model import WRONG_IDS, draw_model
+from hidden.s23_modern_decoder.oracles import WRONG_IDS, Sizes, block, block_shapes, draw_model, gpt, parts
 from stages.s18_decoder_and_generation.decoder import generate
 
 pytestmark = pytest.mark.values
