@@ -6,7 +6,6 @@ dicts. settings is the table of that name in capstone.toml, with that of the cho
 own loop takes the steps.
 """
 
-from itertools import count as counting
 from itertools import islice
 
 import numpy as np
@@ -70,7 +69,7 @@ def advance(state, prepared, settings, seed, first, count, total):
         return warmup_cosine(first + number + 1, settings["rate"], warmup, total)
 
     loop = train if settings["own_loop"] else _train
-    batches = (_batch(prepared["training"], settings, np.random.default_rng([seed, at])) for at in counting(first))
+    batches = _batches(prepared["training"], settings, seed, first, count)
     history = loop(model, batches, step, rate, count, max_norm=settings["clip"])
     losses = history.get("loss", []) if isinstance(history, dict) else []
     if len(losses) != count:
@@ -146,6 +145,13 @@ def _with(params, prepared, settings):
     model = _model(prepared["vocabulary_size"], settings, np.random.default_rng(0))
     model.params = params
     return model
+
+
+def _batches(ids, settings, seed, first, count):
+    """The batches of the steps from the first on, and some that only a loop without an end takes."""
+    for at in range(first, first + 2 * count):
+        yield _batch(ids, settings, np.random.default_rng([seed, at]))
+    raise ValueError(f"train took {2 * count} batches for {count} steps: take no more than the steps need")
 
 
 def _batch(ids, settings, rng):

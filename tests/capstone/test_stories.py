@@ -152,6 +152,7 @@ def test_the_loop_of_s23_takes_the_steps_where_it_is_the_learners(plan: Capstone
     [
         (lambda *_, **__: None, "train returned None, expected a dict whose 'loss' has 2 numbers"),
         (lambda *_, **__: {"loss": [1.0]}, "train returned .*, expected a dict whose 'loss' has 2 numbers"),
+        (lambda _, batches, *__, **___: list(batches), "train took 4 batches for 2 steps: take no more"),
         (lambda *_, **__: {"loss": [1.0, 1.0]}, "called the optimizer 0 times in 2 steps, expected once a step"),
     ],
 )
