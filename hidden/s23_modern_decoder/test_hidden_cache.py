@@ -112,8 +112,11 @@ class TestTokenByToken:
             logits, cache = parts(found, ("logits", "cache"))
             assert_array(logits, expected[:, start:end], terms=20, name=f"logits of tokens {start} to {end - 1}")
             assert_equal(len(cache), sizes.depth, name="length of the list of caches")
+            kept = end if sizes.window is None else min(end, sizes.window)
             for each in cache:
                 assert_equal(each.length, end, name="length of a cache")
+                shape = (2, sizes.num_kv_heads, kept, sizes.dim // sizes.num_heads)
+                assert_shape(each.keys, shape, name="keys in a cache")
 
     def test_a_pass_with_a_cache_leaves_backward_alone(self, learner, rng):
         sizes = SEVERAL[0]

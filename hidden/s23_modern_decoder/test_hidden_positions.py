@@ -70,7 +70,11 @@ class TestRotary:
         for shape, positions in (((3, 5), 3), ((2, 3, 1), 3), ((3, 6), 4), ((4,), 1)):
             with pytest.raises(ValueError):
                 learner.rotary_forward(rng.normal(size=shape), np.arange(positions))
-        for shape, positions in (((3, 6), np.zeros((2, 3), dtype=int)), ((4,), np.array(1))):
+        for shape, positions in (
+            ((3, 6), np.zeros((2, 3), dtype=int)),
+            ((3, 6), np.zeros((1, 3))),
+            ((4,), np.array(1)),
+        ):
             with pytest.raises(ValueError):
                 learner.rotary_forward(rng.normal(size=shape), positions)
 

@@ -112,7 +112,8 @@ class TestTrain:
     def test_numbers_that_are_none(self, learner, rng):
         batches, model = draw_batches(rng, [(1, 2)] * 3), new_model(learner, rng, SMALL)
         wrong = [(-1, {}), (1.5, {}), (2, {"accumulate": 0}), (2, {"accumulate": 1.5}), (2, {"max_norm": 0.0})]
-        for num_steps, options in [*wrong, (4, {}), (2, {"accumulate": 2})]:
+        unused = [(0, {"accumulate": 0}), (0, {"max_norm": 0.0}), (0, {"max_norm": -1.0})]
+        for num_steps, options in [*wrong, *unused, (4, {}), (2, {"accumulate": 2})]:
             with pytest.raises(ValueError):
                 learner.train(model, batches, Recorder(rng, 4).step, lambda step: 0.1, num_steps, **options)
 
