@@ -51,7 +51,7 @@ def script(of: CapstoneManifest) -> Iterator[Any]:
 def settings(of: CapstoneManifest, model: str, **changed: object) -> dict[str, Any]:
     """Return what the script is handed for one of the models, with what is changed."""
     models: Any = read_toml(course().root / FOLDER / "capstone.toml", "capstone.toml")["models"]
-    return {**of.settings, **models[model], "model": model, "own": [], **changed}
+    return {**of.settings, **models[model], "model": model, "own_loop": False, **changed}
 
 
 def trained(steps: int, model: str, seed: int, **changed: object) -> dict[str, Any]:

@@ -209,10 +209,15 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
 
 
 def _tests(stage: Stage) -> Iterator[Shortfall]:
-    defined = _defined(stage)
+    defined, names = _defined(stage), {path.stem for path in test_files(stage)}
     used: set[str] = set()
     for path in test_files(stage):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in sorted(names & _parts(node)):
+                    message = f"the tests import {name}, which a learner's copy cannot do"
+                    fix = "move what both need into a module beside them whose name does not begin with test_"
+                    yield Shortfall(stage.id, test_place(stage, path, node.lineno), message, fix)
             if not isinstance(node, ast.Attribute):
                 continue
             used.add(node.attr)
@@ -222,6 +227,12 @@ def _tests(stage: Stage) -> Iterator[Shortfall]:
     for name in [name for name in defined if name.rpartition(".")[2] not in used and not name.endswith("__")]:
         message = f"no test uses {name}"
         yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
+
+
+def _parts(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the parts of the dotted names that are imported."""
+    module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return {part for each in node.names for part in f"{module}{each.name}".split(".")}
 
 
 def test_files(stage: Stage) -> list[Path]:

@@ -106,14 +106,14 @@ class Setting:
     course: Course
 
     @property
-    def own(self) -> tuple[str, ...]:
-        """The stages whose modules are the learner's."""
-        return tuple(each.use.stage for each in self.snapshot.uses if each.use.source == "own")
+    def own_loop(self) -> bool:
+        """Whether the learner's own loop takes the steps."""
+        return any(each.use.stage == self.plan.loop and each.use.source == "own" for each in self.snapshot.uses)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the script is handed: the plan's settings, and whose modules it has."""
-        return {**self.plan.settings, "own": list(self.own)}
+        """What the script is handed: the plan's settings, and whose loop takes the steps."""
+        return {**self.plan.settings, "own_loop": self.own_loop}
 
     @contextmanager
     def trainee(self) -> Iterator[Trainee]:
@@ -241,7 +241,7 @@ def _further(setting: Setting, process: Trainee, reached: Checkpoint) -> Checkpo
             raise TrainingFailed(f"advance returned no state and {size} losses")
     wrong = next((place for place, each in enumerate(losses) if not math.isfinite(each)), None)
     if wrong is not None:
-        hint = f"Step {first} is kept. Does every stage that is used pass? `grader status` shows it."
+        hint = "Does every stage that is used pass? `grader status` shows it."
         raise TrainingFailed(f"the loss of step {first + wrong + 1} is {losses[wrong]}", hint)
     kept = plain_copy(state, "state")
     return replace(

@@ -144,7 +144,7 @@ def about(setting: Setting) -> Iterator[str]:
     plan = setting.plan
     if plan.model:
         yield f"The model is that of {plan.model}."
-    if plan.loop and plan.loop in setting.own:
+    if setting.own_loop:
         yield f"Your own loop, that of {plan.loop}, trains it."
     elif plan.loop:
         yield f"The capstone's loop trains it; yours takes its place once your {plan.loop} has passed."
@@ -172,7 +172,7 @@ def training_document(setting: Setting, outcome: TrainingResult, begun_at: int) 
         "isolation": setting.tier,
         "uses": [asdict(each.use) for each in setting.snapshot.uses],
         **({"model": setting.plan.model} if setting.plan.model else {}),
-        **({"loop": "own" if setting.plan.loop in setting.own else "script"} if setting.plan.loop else {}),
+        **({"loop": "own" if setting.own_loop else "script"} if setting.plan.loop else {}),
         "begun_at": begun_at,
         "steps": moment.step,
         "seconds": round(moment.seconds, 3),

@@ -63,8 +63,7 @@ class Trainee:
         """Return what is told of a process that did not answer."""
         ended = self._process.done(connection)
         why = f": {ended[1]}" if ended and failure.status == "crashed" else ""
-        hint = "What was trained before is kept: `grader capstone` goes on from there."
-        return TrainingFailed(f"{failure}{why}", hint)
+        return TrainingFailed(f"{failure}{why}")
 
     def _raised(self, name: str, error: Exception) -> TrainingFailed:
         place = deeper(error)

@@ -57,6 +57,7 @@ def _trained(setting: Setting, fresh: bool) -> tuple[int, TrainingResult]:
     """Train to the end; return the step at which training went on, and what came of it."""
     from grader.capstone.session import kept, last, train
     from grader.capstone.showing import about, telling
+    from grader.capstone.trainee import TrainingFailed
 
     with setting.checkpoints.locked():
         for said in about(setting):
@@ -67,7 +68,7 @@ def _trained(setting: Setting, fresh: bool) -> tuple[int, TrainingResult]:
         try:
             with telling(setting.plan.title, _view(error=True)) as told:
                 outcome = train(setting, begun, told)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TrainingFailed):
             screen.say(kept(setting))
             raise
     return begun.step if begun else 0, outcome

@@ -19,6 +19,7 @@ from grader.testing import assert_array, assert_equal, assert_gradient, unchange
 Array = npt.NDArray[Any]
 Params = dict[str, Array]
 Shapes = Mapping[str, tuple[int, ...]]
+WRONG_IDS = [[[0, 7]], [[0, -1]], [[0.0, 1.0]], [[True, False]], [0, 1], [[[0, 1]]], [[]]]  # of 7 tokens
 MET = 1e-10  # how near an output meets a convention, so that the other is not worked out
 
 
@@ -181,6 +182,18 @@ def draw(rng: np.random.Generator, shapes: Shapes) -> Params:
         elif name != "token_embedding":
             drawn[name] *= 1.5 / shape[0] ** 0.5
     return drawn
+
+
+def new_model(learner: Any, rng: np.random.Generator, sizes: Sizes) -> Any:
+    """Return a learner's new model."""
+    return learner.ModernGPT(sizes.tokens, sizes.depth, *sizes.of_block, rng, **sizes.options)
+
+
+def draw_model(learner: Any, rng: np.random.Generator, sizes: Sizes) -> tuple[Any, Params]:
+    """Return a learner's model, and its parameters, of both signs and no two alike."""
+    model, p = new_model(learner, rng, sizes), draw(rng, model_shapes(sizes))
+    model.params = p
+    return model, p
 
 
 def closest(result: object, output: Callable[[bool], Array]) -> bool:

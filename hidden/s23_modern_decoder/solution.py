@@ -121,7 +121,7 @@ def rotary_backward(grad_output, positions, base=10000.0):
         >>> rotary_backward(np.array([[1.0, 0.0]]), np.array([1])).round(4)
         array([[ 0.5403, -0.8415]])
     """
-    return _turned("grad_output", grad_output, -np.asarray(positions), base)
+    return _turned("grad_output", grad_output, -1.0 * positions, base)
 
 
 def scale_positions(positions, trained_length):
@@ -144,7 +144,7 @@ def scale_positions(positions, trained_length):
         ([0.0, 0.5, 1.0, 1.5, 2.0, 2.5], [0.0, 1.0, 2.0])
     """
     trained_length = _positive("trained_length", trained_length)
-    return positions * min(1.0, trained_length / (positions.max(initial=0) + 1))
+    return positions * min(1.0, trained_length / (positions.max() + 1))
 
 
 def grouped_query_attention_forward(Q, K, V, window=None):
@@ -429,7 +429,6 @@ class ModernBlock:
         if num_heads % num_kv_heads:
             raise ValueError(f"num_kv_heads: {num_kv_heads}, expected a divisor of num_heads, which is {num_heads}")
         rng, narrow = _generator(rng), num_kv_heads * (dim // num_heads)
-        self._dim = dim
         self._head_dim = dim // num_heads
         self._window = None if window is None else _positive("window", window)
         self._base = base
@@ -479,7 +478,6 @@ class ModernBlock:
         if self._caches is None:
             raise RuntimeError("backward: forward has not been called, expected one forward call before it")
         of_norm1, normed, of_attention, joined, of_norm2, of_mlp = self._caches
-        _check_shape("grad_output", grad_output, joined.shape)
         params, positions = self._params, np.arange(joined.shape[1])
         grad, gate, up, down = swiglu_backward(grad_output, of_mlp)
         grad, gamma2 = rms_norm_backward(grad, of_norm2)
@@ -535,8 +533,8 @@ class ModernBlock:
 
     def _run(self, x, cache):
         """The outputs of positions that follow those in a RollingCache, and what backward needs."""
-        if x.ndim != 3 or x.shape[-1] != self._dim:
-            raise ValueError(f"x: shape {x.shape}, expected (batch, seq, {self._dim})")
+        if x.ndim != 3:
+            raise ValueError(f"x: shape {x.shape}, expected (batch, seq, dim)")
         params, positions = self._params, np.arange(cache.length, cache.length + x.shape[1])
         normed, of_norm1 = rms_norm_forward(x, params["norm1.gamma"])
         Q, K, V = (self._heads(normed @ params[f"attention.{part}_weights"]) for part in ("query", "key", "value"))
@@ -613,7 +611,6 @@ class ModernGPT:
         rng = _generator(rng)
         self.context_length = sys.maxsize
         self.blocks = [ModernBlock(dim, num_heads, num_kv_heads, hidden, rng, window, base) for _ in range(depth)]
-        self._window = window
         self._own = {
             "token_embedding": rng.standard_normal((vocabulary_size, dim)) / math.sqrt(dim),
             "norm.gamma": np.ones(dim),
@@ -659,7 +656,6 @@ class ModernGPT:
             raise RuntimeError("backward: forward has not been called, expected one forward call before it")
         ids, hidden, of_norm = self._last
         tokens = self._own["token_embedding"]
-        _check_shape("grad_logits", grad_logits, (*ids.shape, len(tokens)))
         grad, gamma = rms_norm_backward(grad_logits @ tokens, of_norm)
         for block in reversed(self.blocks):
             grad = block.backward(grad)
@@ -703,8 +699,6 @@ class ModernGPT:
         tokens = self._own["token_embedding"]
         if ids.dtype.kind not in "iu" or ((ids < 0) | (ids >= len(tokens))).any():
             raise ValueError(f"ids: {ids.dtype}, expected integers from 0 to {len(tokens) - 1}")
-        if ids.ndim != 2 or not ids.shape[1]:
-            raise ValueError(f"ids: shape {ids.shape}, expected (batch, seq) with seq of at least 1")
         return tokens[ids]
 
     @property
@@ -864,9 +858,9 @@ def _turned(name, x, positions, base):
     places = np.broadcast_to(positions, x.shape[:-1])
     angles = places[..., None] * base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
     cosines, sines = np.cos(angles), np.sin(angles)
-    first, second = x[..., 0::2], x[..., 1::2]
+    first, second = x[..., ::2], x[..., 1::2]
     turned = np.empty(x.shape, dtype=np.result_type(x, 1.0))
-    turned[..., 0::2] = first * cosines - second * sines
+    turned[..., ::2] = first * cosines - second * sines
     turned[..., 1::2] = first * sines + second * cosines
     return turned
 

@@ -7,8 +7,7 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, plain_array, unchanged
 from hidden.s23_modern_decoder import oracles
-from hidden.s23_modern_decoder.oracles import Sizes, block, block_shapes, gpt, parts
-from hidden.s23_modern_decoder.test_hidden_model import WRONG_IDS, draw_model
+from hidden.s23_modern_decoder.oracles import WRONG_IDS, Sizes, block, block_shapes, draw_model, gpt, parts
 from stages.s18_decoder_and_generation.decoder import generate
 
 pytestmark = pytest.mark.values
@@ -113,8 +112,11 @@ class TestTokenByToken:
             logits, cache = parts(found, ("logits", "cache"))
             assert_array(logits, expected[:, start:end], terms=20, name=f"logits of tokens {start} to {end - 1}")
             assert_equal(len(cache), sizes.depth, name="length of the list of caches")
+            kept = end if sizes.window is None else min(end, sizes.window)
             for each in cache:
                 assert_equal(each.length, end, name="length of a cache")
+                shape = (2, sizes.num_kv_heads, kept, sizes.dim // sizes.num_heads)
+                assert_shape(each.keys, shape, name="keys in a cache")
 
     def test_a_pass_with_a_cache_leaves_backward_alone(self, learner, rng):
         sizes = SEVERAL[0]

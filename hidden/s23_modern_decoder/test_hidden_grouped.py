@@ -65,7 +65,11 @@ class TestGroupedQuery:
     @pytest.mark.refusals
     def test_what_does_not_fit(self, learner, rng):
         Q, K, V = draw_heads(rng)
+        several = draw_heads(rng, (2, 3))
         wrong = [
+            (several[0], *(np.swapaxes(each, 0, 1) for each in several[1:])),
+            (Q, K, V[:, :1]),
+            (Q[0], K[0, 0], V[0, 0]),
             (Q[:, :3], K, V),
             (Q[..., :2], K, V),
             (Q, K, V[:, :, :3]),

@@ -8,13 +8,16 @@ import pytest
 from grader.testing import assert_array, assert_differ, assert_equal, assert_shape, unchanged
 from hidden.s23_modern_decoder import oracles
 from hidden.s23_modern_decoder.oracles import (
+    WRONG_IDS,
     Sizes,
     assert_grads,
     assert_output,
     check_params,
     check_params_refusals,
+    draw_model,
     gpt,
     model_shapes,
+    new_model,
 )
 from stages.s18_decoder_and_generation.decoder import perplexity
 
@@ -25,19 +28,6 @@ SEVERAL = [
     Sizes(depth=1, dim=12, num_heads=3, num_kv_heads=1, hidden=4, base=30.0),
     Sizes(depth=3, dim=4, num_heads=2, num_kv_heads=2, hidden=6, window=2),
 ]
-WRONG_IDS = [[[0, 7]], [[0, -1]], [[0.0, 1.0]], [[True, False]], [0, 1], [[[0, 1]]], [[]]]
-
-
-def new_model(learner, rng, sizes):
-    """Return a learner's new model."""
-    return learner.ModernGPT(sizes.tokens, sizes.depth, *sizes.of_block, rng, **sizes.options)
-
-
-def draw_model(learner, rng, sizes):
-    """Return a learner's model, and its parameters, of both signs and no two alike."""
-    model, p = new_model(learner, rng, sizes), oracles.draw(rng, model_shapes(sizes))
-    model.params = p
-    return model, p
 
 
 @pytest.mark.criterion("model-params")

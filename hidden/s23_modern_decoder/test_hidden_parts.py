@@ -171,6 +171,6 @@ class TestSwigluGradients:
     @pytest.mark.refusals
     def test_a_gradient_of_another_shape(self, learner, rng):
         _, cache = parts(learner.swiglu_forward(*draw_mlp(rng, (2, 3))), ("output", "cache"))
-        for shape in ((2, 3, 4), (3, 5), (2, 2, 5), (6, 5)):
+        for shape in ((2, 3, 4), (3, 5), (2, 2, 5), (6, 5), (1, 2, 3, 5)):
             with pytest.raises(ValueError):
                 learner.swiglu_backward(np.ones(shape), cache)

@@ -55,7 +55,7 @@ class TestRotary:
     @pytest.mark.dtype
     @pytest.mark.parametrize("positions", [[0, 1, 2], [4000, 4001, 65000]], ids=str)
     def test_float32_stays_float32_and_its_angles_are_exact(self, learner, rng, positions):
-        x = rng.normal(size=(3, 6)).astype("f4")
+        x = rng.normal(size=(3, 64)).astype("f4")
         expected = oracles.rotary(x.astype(float), np.array(positions)).astype("f4")
         assert_array(learner.rotary_forward(x, np.array(positions)), expected, dtype="float32")
 
@@ -70,7 +70,11 @@ class TestRotary:
         for shape, positions in (((3, 5), 3), ((2, 3, 1), 3), ((3, 6), 4), ((4,), 1)):
             with pytest.raises(ValueError):
                 learner.rotary_forward(rng.normal(size=shape), np.arange(positions))
-        for shape, positions in (((3, 6), np.zeros((2, 3), dtype=int)), ((4,), np.array(1))):
+        for shape, positions in (
+            ((3, 6), np.zeros((2, 3), dtype=int)),
+            ((3, 6), np.zeros((1, 3))),
+            ((4,), np.array(1)),
+        ):
             with pytest.raises(ValueError):
                 learner.rotary_forward(rng.normal(size=shape), positions)
 

@@ -7,8 +7,7 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, plain_array
 from hidden.s23_modern_decoder import oracles
-from hidden.s23_modern_decoder.oracles import Sizes, model_shapes
-from hidden.s23_modern_decoder.test_hidden_model import new_model
+from hidden.s23_modern_decoder.oracles import Sizes, model_shapes, new_model
 
 pytestmark = pytest.mark.values
 

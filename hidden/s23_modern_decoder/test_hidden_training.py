@@ -9,8 +9,7 @@ import pytest
 
 from grader.testing import assert_array, assert_equal
 from hidden.s23_modern_decoder import oracles
-from hidden.s23_modern_decoder.oracles import Sizes, assert_grads, length, loss_gradients, model_shapes
-from hidden.s23_modern_decoder.test_hidden_model import new_model
+from hidden.s23_modern_decoder.oracles import Sizes, assert_grads, length, loss_gradients, model_shapes, new_model
 
 pytestmark = pytest.mark.values
 
@@ -62,10 +61,10 @@ def check_steps(recorder, history, groups, max_norm=ALL):
     for step, (batches, p) in enumerate(zip(groups, recorder.answers, strict=False)):
         loss, expected = loss_gradients(batches, p, SMALL, recorder.outside)
         norm = length(expected)
-        assert_array(history["loss"][step], loss, rtol=1e-5, name=f"loss of step {step}")
-        assert_array(history["norm"][step], norm, rtol=1e-4, name=f"norm of step {step}")
         share = min(1.0, max_norm / norm)
         assert_grads(recorder.calls[step][1], {name: share * grad for name, grad in expected.items()})
+        assert_array(history["loss"][step], loss, rtol=1e-5, name=f"loss of step {step}")
+        assert_array(history["norm"][step], norm, rtol=1e-4, name=f"norm of step {step}")
 
 
 @pytest.mark.criterion("train")
@@ -113,7 +112,8 @@ class TestTrain:
     def test_numbers_that_are_none(self, learner, rng):
         batches, model = draw_batches(rng, [(1, 2)] * 3), new_model(learner, rng, SMALL)
         wrong = [(-1, {}), (1.5, {}), (2, {"accumulate": 0}), (2, {"accumulate": 1.5}), (2, {"max_norm": 0.0})]
-        for num_steps, options in [*wrong, (4, {}), (2, {"accumulate": 2})]:
+        unused = [(0, {"accumulate": 0}), (0, {"max_norm": 0.0}), (0, {"max_norm": -1.0})]
+        for num_steps, options in [*wrong, *unused, (4, {}), (2, {"accumulate": 2})]:
             with pytest.raises(ValueError):
                 learner.train(model, batches, Recorder(rng, 4).step, lambda step: 0.1, num_steps, **options)
 

@@ -2,11 +2,10 @@
 
 The grader calls these five functions in the sandbox, each call in a fresh process, and keeps in a checkpoint what they
 return. So nothing is remembered between calls but what stands in their results: plain numbers, texts, arrays, lists and
-dicts. settings is the table of that name in capstone.toml with that of the model which was chosen, and "own", a list of
-the stages whose modules are yours.
+dicts. settings is the table of that name in capstone.toml, with that of the chosen model, and "own_loop": whether your
+own loop takes the steps.
 """
 
-from itertools import count as counting
 from itertools import islice
 
 import numpy as np
@@ -52,23 +51,34 @@ def advance(state, prepared, settings, seed, first, count, total):
 
     Returns:
         (state, losses): the state after the last step, and the loss of each.
+
+    Raises:
+        ValueError: the loop has not taken that many steps, or lost what one of them gave.
     """
     model, optimizer = _with(state["params"], prepared, settings), state["optimizer"]
-    warmup = min(settings["warmup"], total // 10)
+    warmup, given = min(settings["warmup"], total // 10), []
 
     def step(params, grads, _, learning_rate):
         nonlocal optimizer  # which a loop begins with {}, though this may be step 500
         decay = settings["weight_decay"]
         params, optimizer = adamw_step(params, grads, optimizer, learning_rate=learning_rate, weight_decay=decay)
+        given.append(params)
         return params, optimizer
 
     def rate(number):
         return warmup_cosine(first + number + 1, settings["rate"], warmup, total)
 
-    loop = train if "s23" in settings["own"] else _train
-    batches = (_batch(prepared["training"], settings, np.random.default_rng([seed, at])) for at in counting(first))
+    loop = train if settings["own_loop"] else _train
+    batches = _batches(prepared["training"], settings, seed, first, count)
     history = loop(model, batches, step, rate, count, max_norm=settings["clip"])
-    return {"params": model.params, "optimizer": optimizer}, [float(loss) for loss in history["loss"]]
+    losses = history.get("loss", []) if isinstance(history, dict) else []
+    if len(losses) != count:
+        raise ValueError(f"train returned {str(history)[:60]}, expected a dict whose 'loss' has {count} numbers")
+    if len(given) != count:
+        raise ValueError(f"train called the optimizer {len(given)} times in {count} steps, expected once a step")
+    if any(not np.array_equal(model.params[name], value) for name, value in given[-1].items()):
+        raise ValueError("train left other parameters in the model than those that the optimizer returned last")
+    return {"params": model.params, "optimizer": optimizer}, [float(loss) for loss in losses]
 
 
 def measure(state, prepared, settings):
@@ -135,6 +145,13 @@ def _with(params, prepared, settings):
     model = _model(prepared["vocabulary_size"], settings, np.random.default_rng(0))
     model.params = params
     return model
+
+
+def _batches(ids, settings, seed, first, count):
+    """The batches of the steps from the first on, and some that only a loop without an end takes."""
+    for at in range(first, first + 2 * count):
+        yield _batch(ids, settings, np.random.default_rng([seed, at]))
+    raise ValueError(f"train took {2 * count} batches for {count} steps: take no more than the steps need")
 
 
 def _batch(ids, settings, rng):

@@ -105,6 +105,13 @@ class TestTests:
         assert shortfall.place == f"{place}:{line_of(text, 'learner.third')}"
         assert shortfall.message == "the tests ask for third, which the solution does not define"
 
+    @pytest.mark.parametrize("line", ["import tests.test_small as x", "from tests import test_small"])
+    def test_a_test_that_imports_another(self, small_course: SmallCourse, line: str) -> None:
+        text = f"{FILES['hidden/test_hidden.py']}\n\n{line}\n"
+        (shortfall,) = found(small_course, {"hidden/test_hidden.py": text})
+        assert shortfall.place == f"{ANSWERS}/test_hidden.py:{line_of(text, line)}"
+        assert shortfall.message == "the tests import test_small, which a learner's copy cannot do"
+
     def test_a_function_that_no_test_uses(self, small_course: SmallCourse) -> None:
         texts = {name: FILES[name].replace("learner.half", "print") for name in FILES if "test_" in name}
         (shortfall,) = found(small_course, texts)

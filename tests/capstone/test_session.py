@@ -205,14 +205,15 @@ def test_what_goes_wrong_is_told_and_what_was_trained_is_kept(small: Small, old:
 
 
 def test_a_module_of_the_learners_that_has_passed_is_used_and_named(small: Small) -> None:
+    small.manifest.write_text(f'loop = "s01"\n{small.manifest.read_text("utf-8")}', "utf-8")
     own = small.root / "stages" / "s01_numbers" / "numbers_.py"
     own.write_text(NUMBERS.replace("return 2 * x", 'raise NotImplementedError("double")'), encoding="utf-8")
     assert [each.use.source for each in small.setting().snapshot.uses] == ["reference"]
-    assert small.setting().settings == {"pause": 0.0, "own": []}
+    assert small.setting().settings == {"pause": 0.0, "own_loop": False}
     digest = hashlib.sha256(own.read_bytes()).hexdigest()
     Store(small.root).record_pass("s01", digest, 1, "0.1.0", datetime.now(UTC))
     assert [each.use.source for each in small.setting().snapshot.uses] == ["own"]
-    assert small.setting().settings == {"pause": 0.0, "own": ["s01"]}
+    assert small.setting().settings == {"pause": 0.0, "own_loop": True}
     with pytest.raises(GraderError, match="double is not written yet") as caught:
         trained(small)
     assert "`grader check s01`" in str(caught.value.hint)

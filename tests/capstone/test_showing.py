@@ -20,8 +20,8 @@ MOMENT = Moment(430, 1200, LOSSES, 86.0)
 def setting(*sources: str, model: str = "", loop: str = "") -> Any:
     uses = [SimpleNamespace(use=SimpleNamespace(stage=f"s{n:02}", source=each)) for n, each in enumerate(sources, 1)]
     plan = SimpleNamespace(title="A model", model=model, loop=loop)
-    own = tuple(each.use.stage for each in uses if each.use.source == "own")
-    return SimpleNamespace(plan=plan, own=own, snapshot=SimpleNamespace(uses=uses))
+    own_loop = any(each.use.stage == loop and each.use.source == "own" for each in uses)
+    return SimpleNamespace(plan=plan, own_loop=own_loop, snapshot=SimpleNamespace(uses=uses))
 
 
 def outcome(perplexity: float) -> TrainingResult:

@@ -33,7 +33,7 @@ MODELS: Any = read_toml(ROOT / FOLDER / "capstone.toml", "capstone.toml")["model
 def plan(request: pytest.FixtureRequest) -> CapstoneManifest:
     """The course's own with one of its models, of a size that trains in a moment."""
     found, name = read_plan(COURSE), request.param
-    sizes = {**MODELS[name], **(NARROW if MODELS[name] else {}), "model": name, "own": []}
+    sizes = {**MODELS[name], **(NARROW if MODELS[name] else {}), "model": name, "own_loop": False}
     settings = {**found.settings, **SMALL, **sizes}
     return replace(found, text=found.text[:4000], steps=6, chunk=4, tokens=20, model=name, settings=settings)
 
@@ -137,7 +137,7 @@ def test_the_loop_of_s23_takes_the_steps_where_it_is_the_learners(plan: Capstone
         return loop(*arguments, **more)
 
     names["train"] = watched
-    own = {**plan.settings, "own": ["s23"]}
+    own = {**plan.settings, "own_loop": True}
     first, one = script.advance(begun, prepared, own, 1, 0, 2, 6)
     both, two = script.advance(first, prepared, own, 1, 2, 1, 6)
     assert taken == [2, 1] and one + two == pytest.approx(losses)
@@ -145,6 +145,40 @@ def test_the_loop_of_s23_takes_the_steps_where_it_is_the_learners(plan: Capstone
         np.testing.assert_allclose(both["params"][name], value, atol=1e-12)
     script.advance(begun, prepared, plan.settings, 1, 0, 1, 6)
     assert taken == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        (lambda *_, **__: None, "train returned None, expected a dict whose 'loss' has 2 numbers"),
+        (lambda *_, **__: {"loss": [1.0]}, "train returned .*, expected a dict whose 'loss' has 2 numbers"),
+        (lambda _, batches, *__, **___: list(batches), "train took 4 batches for 2 steps: take no more"),
+        (lambda *_, **__: {"loss": [1.0, 1.0]}, "called the optimizer 0 times in 2 steps, expected once a step"),
+    ],
+)
+def test_a_loop_that_takes_no_steps_is_told(plan: CapstoneManifest, script: Any, loop: Any, told: str) -> None:
+    prepared = script.prepare(*plan.parts, plan.settings)
+    script.advance.__globals__["train"] = loop
+    settings = {**plan.settings, "own_loop": True}
+    with pytest.raises(ValueError, match=told):
+        script.advance(script.begin(prepared, settings, 1), prepared, settings, 1, 0, 2, 6)
+
+
+def test_a_loop_that_loses_a_step_is_told(plan: CapstoneManifest, script: Any) -> None:
+    prepared = script.prepare(*plan.parts, plan.settings)
+    names = script.advance.__globals__
+    loop = names["train"]
+
+    def forgetful(model: Any, *arguments: Any, **more: Any) -> Any:
+        kept = model.params
+        history = loop(model, *arguments, **more)
+        model.params = kept
+        return history
+
+    names["train"] = forgetful
+    settings = {**plan.settings, "own_loop": True}
+    with pytest.raises(ValueError, match="other parameters in the model than those that the optimizer returned last"):
+        script.advance(script.begin(prepared, settings, 1), prepared, settings, 1, 0, 2, 6)
 
 
 def test_what_is_written_past_the_window_is_what_the_whole_text_gives() -> None:

@@ -88,6 +88,13 @@ def test_ctrl_c_leaves_a_good_checkpoint_and_says_so(place: Place, small: Small)
     assert said.rstrip().endswith("stopped") and "Traceback" not in said
 
 
+def test_a_training_that_fails_says_why_and_what_is_kept(small: Small, here: Here) -> None:
+    small.change(small.script, "losses.append(", "losses.append(float('nan')) if first >= 2 else losses.append(")
+    done = here("capstone", *PLAIN)
+    assert done.code == 1 and "error: the loss of step 3 is nan" in done.err
+    assert "Step 2 of 6 is kept: `grader capstone` goes on from there." in done.err
+
+
 def test_a_training_and_what_is_written_afterwards(small: Small, here: Here) -> None:
     done = here("capstone", *PLAIN)
     assert done.code == 0 and "Made of s01: the reference's" in done.out and "What it writes" in done.out

@@ -382,7 +382,6 @@ def trained(learner, batches, num_steps=1, **options):
 @pytest.mark.criterion("train")
 def test_train_descends(learner, ids):
     batch = ids[:, :-1], ids[:, 1:]
-    params, history = trained(learner, [batch] * 3, 2, max_norm=1000.0)
     model, shares, losses = new_model(learner), [], []
     for step in range(2):
         logits = plain_array(model.forward(batch[0]))
@@ -391,6 +390,7 @@ def test_train_descends(learner, ids):
         losses.append(-np.log(shares[hits]).mean())
         model.backward((shares - hits) / 3)
         model.params = descend(model.params, model.grads, {}, 0.1 / (step + 1))[0]
+    params, history = trained(learner, [batch] * 3, 2, max_norm=1000.0)
     for step, loss in enumerate(losses):
         assert_array(history["loss"][step], loss, rtol=1e-6, name=f"history['loss'][{step}]")
     for name, value in model.params.items():

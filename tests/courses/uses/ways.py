@@ -46,11 +46,11 @@ Rows = Mapping[str, str]  # the status of each criterion
 
 @dataclass(frozen=True)
 class Ways:
-    """A course in a folder of its own, the stage that is handed in, and a submission that is right or fails."""
+    """A course in a folder of its own, the stage that is handed in, and what refuses all in its submission."""
 
     root: Path
     stage_id: str
-    is_right: bool
+    refuses: str
     folder: Path
 
     @cached_property
@@ -62,14 +62,17 @@ class Ways:
         return self.course.find(self.stage_id)
 
     @property
+    def is_right(self) -> bool:
+        return not self.refuses
+
+    @property
     def marker(self) -> Path:
         return self.folder / "marker"
 
     @cached_property
     def text(self) -> str:
-        """The reference, or one whose last function refuses everything."""
-        name = self.stage.criteria[-1].functions[-1]
-        broken = f"\n\ndef _refuse(*arguments, **named):\n    raise ValueError('no')\n\n\n{name} = _refuse\n"
+        """The reference, or one with a function that refuses everything."""
+        broken = f"\n\ndef _refuse(*arguments, **named):\n    raise ValueError('no')\n\n\n{self.refuses} = _refuse\n"
         return reference_source(self.stage) + ("" if self.is_right else broken)
 
     def plant(self) -> None:
