@@ -217,8 +217,13 @@ class KnownMistakes:
             self._ran[check] = ran
         return self._ran[check]
 
+    def is_explained(self, check: Check) -> bool:
+        """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
+        return self._explains((), check)
+
     def _explains(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
         """Say whether a module with mistakes answers as the learner's did: to the dtype, else nearly."""
+        mistakes = (*(each for each in check.beside if each not in mistakes), *mistakes)
         key = tuple(each.id for each in mistakes), check
         if key not in self._answers:
             self.asked += 1
@@ -264,8 +269,9 @@ class KnownMistakes:
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> tuple[list[tuple[ast.AST, Print]], set[int]]:
         """Return the values of a module with a mistake, each with its node, and the lines that the mistake changes."""
-        before = self.reference_text.count("\n") + 3
-        trace = search.trace_with(f"{self.reference_text}\n\n{mistake.source}", check)
+        text = "\n\n".join((self.reference_text, *(each.source for each in check.beside)))
+        before = text.count("\n") + 3
+        trace = search.trace_with(f"{text}\n\n{mistake.source}", check)
         found = trace.entries if trace is not None else []
         return [(node, each.known) for node, each in found if each.known is not None], {
             before + line for line in self._lines_made(mistake)
