@@ -182,9 +182,7 @@ class Explainer:
         explained = {check for cause in self.causes for check in cause.checks}
         self._still_wrong = {each.outcome.test for each in (*mended, *others) if each not in explained}
 
-    def _wrong_later(
-        self, known: KnownMistakes, direct: Mapping[str, Diagnosis]
-    ) -> tuple[list[Check], list[Check]]:
+    def _wrong_later(self, known: KnownMistakes, direct: Mapping[str, Diagnosis]) -> tuple[list[Check], list[Check]]:
         """Return the last wrong calls of tests that no cause explains: those whose first is right by edits, and others.
 
         Those that one explains are added to it: the cause of the first, or else that whose edit was made after it.
@@ -200,6 +198,9 @@ class Explainer:
                 then.beside = mistakes
                 if then in right or (mistakes and known.is_explained(then)):
                     self._add(right.get(then, cause.place), then)
+                elif mistakes and (other := known.told_beside(then)) is not None:
+                    for place in [each.place for each in self.causes if each.declared and each.id == other.id]:
+                        self._add(place, then)
                 elif mistakes or first in right:
                     found[first not in right].append(then)
         return found
@@ -261,6 +262,7 @@ class Explainer:
         shown = {each for each in group if each.outcome.test in told}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = known.match(waiting, checks, self._labels - {label}) if waiting else None
+        match = known.beside_told(match, waiting) if match is not None else None
         explained: set[Check] = set()
         first = search = self._edited.search
         searched = [each for each in waiting if each not in shown]
@@ -302,6 +304,10 @@ class Explainer:
             explained |= self._take_known(both, left, known, place)
             explained |= self._take_known(more, left, known) if more is not None else set()
             self._edited.broken.add(match.mistakes[0].replaces)
+        rest = [each for each in waiting if each not in explained]
+        further = known.match(rest, checks, self._labels - {label}) if explained and rest else None
+        if further is not None and _is_enough(further, rest):  # a second fault of the function
+            explained |= self._take_known(further, left, known, self._sure_place(further, checks, known))
         if any(each not in explained for each in searched):
             self._edited.broken.add(label)
             dropped = self._drop_unproved(searched, checks.trusted())
