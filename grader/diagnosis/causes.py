@@ -304,10 +304,10 @@ class Explainer:
             explained |= self._take_known(both, left, known, place)
             explained |= self._take_known(more, left, known) if more is not None else set()
             self._edited.broken.add(match.mistakes[0].replaces)
-        rest = [each for each in waiting if each not in explained]
-        further = known.match(rest, checks, self._labels - {label}) if explained and rest else None
-        if further is not None and _is_enough(further, rest):  # a second fault of the function
-            explained |= self._take_known(further, left, known, self._sure_place(further, checks, known))
+        if explained:
+            explained |= self._second_known(
+                label, [each for each in waiting if each not in explained], left, checks, known
+            )
         if any(each not in explained for each in searched):
             self._edited.broken.add(label)
             dropped = self._drop_unproved(searched, checks.trusted())
@@ -315,6 +315,15 @@ class Explainer:
             explained -= dropped
             checks.mended -= dropped
         return explained
+
+    def _second_known(
+        self, label: str, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
+    ) -> set[Check]:
+        """Tell the known mistake of a function's calls that its first fault does not explain; return those it does."""
+        match = known.match(rest, checks, self._labels - {label}) if rest else None
+        if match is None or not _is_enough(match, rest):
+            return set()
+        return self._take_known(match, left, known, self._sure_place(match, checks, known))
 
     def _place_of(
         self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
