@@ -298,11 +298,9 @@ class Explainer:
         if known_refusal is not None:  # it says more than that nothing was refused
             explained |= self._take_known(known_refusal, left, known)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
-            more = known.pair(match, [each for each in waiting if each not in explained | match.checks])
-            place = self._sure_place(match, checks, known)
-            both = replace(match, checks=match.checks | more.checks) if more is not None else match
-            explained |= self._take_known(both, left, known, place)
-            explained |= self._take_known(more, left, known) if more is not None else set()
+            explained |= self._take_pair(
+                match, [each for each in waiting if each not in explained], left, checks, known
+            )
             self._edited.broken.add(match.mistakes[0].replaces)
         if explained:
             explained |= self._second_known(
@@ -315,6 +313,15 @@ class Explainer:
             explained -= dropped
             checks.mended -= dropped
         return explained
+
+    def _take_pair(
+        self, match: Match, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
+    ) -> set[Check]:
+        """Tell a known mistake, and one more that explains calls together with it; return those that they explain."""
+        more = known.pair(match, [each for each in rest if each not in match.checks])
+        both = replace(match, checks=match.checks | more.checks) if more is not None else match
+        explained = self._take_known(both, left, known, self._sure_place(match, checks, known))
+        return explained | (self._take_known(more, left, known) if more is not None else set())
 
     def _second_known(
         self, label: str, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
