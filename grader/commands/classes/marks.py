@@ -240,11 +240,8 @@ def student_meant(book: Gradebook, named: str, out: Path) -> str:
 def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) -> None:
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
     results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
-    if (
-        criterion
-        and results
-        and not any(row["id"] == criterion for each in results for row in each.verdict["criteria"])
-    ):
+    graded = [each.verdict for each in results if each.outcome == "graded"]  # else a criterion's points never count
+    if criterion and results and not any(row["id"] == criterion for each in graded for row in each["criteria"]):
         what = f"{student} has no verdict on the criteria of {stage}"
         raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
     if not results:

@@ -83,6 +83,9 @@ def test_of_who_handed_in_nothing_no_attempt_and_no_grading_is_told(here: Here, 
     told = here("class", "show", "cy", "--out", str(out)).out.splitlines()
     assert told[0] == "cy · s01 Numbers: 0 of 2 points, missing"
     assert not [line for line in told if "seed" in line or "submitted" in line or "double" in line]
+    give = ("class", "override", "cy", "s01", "--points", "1", "--reason", "was ill", "--out", str(out))
+    assert here(*give, "--criterion", "double").code == 2  # it would never count
+    assert here(*give).code == 0 and marks(here, out)["cy"]["points"] == "1"
 
 
 def test_the_page_of_a_student_has_the_code(here: Here, out: Path, tmp_path: Path) -> None:
