@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
-from grader.commands.classes.messages import some
+from grader.commands.classes.messages import some, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
@@ -166,6 +166,7 @@ def write_table(
         say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
     for note in chosen.notes(entries):
         say(note)
+    tell_twice(entries)
 
 
 def history(

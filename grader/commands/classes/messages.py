@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from grader.errors import Lacking
     from grader.gradebook.class_run import Tally
+    from grader.gradebook.marks import Entry
     from grader.gradebook.policy import Policy
 
 SHOWN = 10  # names in a message
@@ -90,6 +91,19 @@ def tell_ignored(names: Sequence[str]) -> None:
     if names:
         belong = "it belongs" if len(names) == 1 else "they belong"
         say(f"Ignored, because {belong} to no student: {some([shown(each) for each in names])}.")
+
+
+def tell_twice(entries: Iterable[Entry]) -> None:
+    """Say which students have one number on a platform, so that they are one there: of two marks it keeps one."""
+    named: dict[tuple[str, str], dict[str, None]] = {}
+    for each in entries:
+        for platform in ("Canvas", "Moodle", "Gradescope"):
+            if number := getattr(each.member, f"{platform.lower()}_id", ""):
+                named.setdefault((platform, number), {})[each.student] = None
+    for (platform, number), students in named.items():
+        if len(students) > 1:
+            told = look().clean(f"{' and '.join(students)} are one student in {platform}, number {number}")
+            say(f"warning: {told}.", "`grader class merge STUDENT INTO` joins two names of one person.")
 
 
 def tell_mixed(out: Path) -> None:

@@ -124,6 +124,19 @@ def test_a_student_bears_another_name_with_all_that_is_kept(here: Here, out: Pat
         assert [each.student for each in book.roster()] == ["bob", "lovelace"]
 
 
+def test_two_students_with_one_number_on_a_platform_are_told(here: Here, out: Path) -> None:
+    with Gradebook.open(out) as book, book.changing():
+        book.keep_roster([Member("ada", canvas_id="4711"), Member("bob", canvas_id="4712")])
+    assert here("class", "rename", "ada", "lovelace", "--out", str(out)).code == 0
+    assert "one student" not in here("class", "export", "--out", str(out)).err
+    with Gradebook.open(out) as book:  # class.csv still has the old name, and the next run grades under it
+        keep(book, "ada", verdict())
+        with book.changing():
+            book.keep_roster([Member("ada", canvas_id="4711")])
+    told = " ".join(here("class", "export", "--format", "canvas", "--out", str(out)).err.split())
+    assert "ada and lovelace are one student in Canvas, number 4711" in told and "bob" not in told
+
+
 def test_a_file_that_still_has_the_old_name_is_named(here: Here, out: Path) -> None:
     (out / "class.csv").write_text("student,email\nada,ada@uni.edu\nbob,\n", encoding="utf-8")
     said = here("class", "rename", "ada", "lovelace", "--out", str(out)).err
