@@ -139,7 +139,8 @@ def test_causes_of_zeros_are_one_whatever_their_numbers_and_each_student_reads_t
 def test_a_cause_that_names_the_student_is_one_for_all() -> None:
     found = Figures()
     for name in ("ada", "bob"):
-        told = {"kind": "missing", "message": f"{name}: hw.py has the functions of x.py under another name", "line": None}
+        message = f"{name}: hw.py has the functions of x.py under another name"
+        told = {"kind": "missing", "message": message, "line": None}
         found.add(sheet(verdict(criteria=[], problem=told), student=name, outcome="missing", points=0.0))
     assert [(each.cause, each.students) for each in found.nothing_earned(5)] == [
         ("hw.py has the functions of x.py under another name", ["ada", "bob"])
