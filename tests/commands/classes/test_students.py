@@ -82,6 +82,7 @@ def test_of_who_handed_in_nothing_no_attempt_and_no_grading_is_told(here: Here, 
         update_marks(book, Policy(), "cy", "missing", NOW)
     told = here("class", "show", "cy", "--out", str(out)).out.splitlines()
     assert told[0] == "cy · s01 Numbers: 0 of 2 points, missing"
+    assert (marks(here, out)["cy"]["attempts"], marks(here, out)["ada"]["attempts"]) == ("0", "1")
     assert not [line for line in told if "seed" in line or "submitted" in line or "double" in line]
     give = ("class", "override", "cy", "s01", "--points", "1", "--reason", "was ill", "--out", str(out))
     assert here(*give, "--criterion", "double").code == 2  # it would never count
