@@ -6,6 +6,7 @@ import hmac
 import secrets
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from grader.judging.grading import MAX_SEED
 from grader.report.terminal.words import count
 
 LOCK = "gradebook.lock"
+MANY = 5  # modules that ran, from which on a criterion that none passes is told
 POOL = 16  # seeds of a run; submissions that share one share what is computed for it
 
 
@@ -90,9 +92,15 @@ class Tally:
     waiting: dict[str, tuple[Lacking, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
     without_text: list[str] = field(default_factory=list)  # of a regrade: whose module the gradebook does not hold
+    tries: Counter[str] = field(default_factory=Counter)  # of each criterion, by modules that ran
+    passes: Counter[str] = field(default_factory=Counter)
 
     def count(self, result: Result, fault: str = "") -> None:
         """Count a result by what came of it; fault says why the grader failed."""
+        ran = result.outcome == "graded" and not result.verdict.get("problem")
+        for row in result.verdict.get("criteria") or () if ran else ():
+            self.tries[row["id"]] += row["status"] not in ("not_started", "blocked")
+            self.passes[row["id"]] += row["status"] == "passed" or bool(row.get("values_right"))
         match result.outcome:
             case "missing":
                 self.missing += 1
@@ -121,6 +129,11 @@ class Tally:
     def done(self) -> int:
         """How many have a result, or failed."""
         return self.kept + self.graded
+
+    @property
+    def unreached(self) -> list[str]:
+        """The criteria that many tried and nobody passes."""
+        return [each for each, tries in self.tries.items() if tries >= MANY and not self.passes[each]]
 
     @property
     def summary(self) -> str:

@@ -58,6 +58,12 @@ class StudentRecord:
     texts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
+    def called(self) -> str:
+        """The student as the roster calls them, and their name in the gradebook where that is another."""
+        name = next((each.member.name for each in self.entries if each.member), "")
+        return f"{name} ({self.student})" if name not in ("", self.student) else self.student
+
+    @property
     def points(self) -> float:
         """The sum of the points that are known."""
         return sum(each.points or 0.0 for each in self.entries)
@@ -300,7 +306,8 @@ def zero_of(entry: Entry, as_one: bool = True) -> tuple[str, str] | None:
         return None
     kind = entry.outcome if entry.outcome != "graded" else str(problem.get("kind") or "")
     file = PurePath(entry.label).name
-    message = entry.problem.replace(file, "the module") if file else entry.problem
+    message = entry.problem.removeprefix(f"{entry.student}: ")
+    message = message.replace(file, "the module") if file else message
     if entry.outcome == "missing" and "expected" not in message and "another name" not in message:
         message = ""
     cause = _LINE.sub("", message)

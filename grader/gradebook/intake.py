@@ -418,6 +418,8 @@ def _row(each: ReadAttempt, arrival: StudentSubmission, policy: Policy, loading:
     doubts = [*each.doubts, *loading]
     if days and attempt.clock == "file":
         doubts.append(Doubt("late by file", _late(days, arrival)))
+    elif attempt.clock == "file" and any(thing.marked_late for thing in arrival.things):
+        doubts.append(Doubt("note", "Canvas calls it late; by the time of the file it is not late here"))
     doubts += [Doubt("commit time", told) for told in _commit_doubts(each, policy, days)]
     file = each.snapshot.label if each.snapshot is not None else attempt.label if arrival.things else ""
     when = attempt.submitted.astimezone(policy.zone) if attempt.submitted else None

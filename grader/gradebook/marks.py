@@ -317,7 +317,7 @@ def entries(book: Gradebook, student: str | None = None) -> Iterator[Entry]:
             override=overrides.get(cell),
             verdict=result.verdict if result else waits[-1].verdict if outcome == "waits" else None,
             submitted=counts.submitted if counts else None,
-            attempts=len(mine),
+            attempts=sum(bool(each.label) for each in mine),  # who handed in nothing made none
             label=counts.label if counts else "",
             graded=result.at if result else None,
             fault=faults.get(cell, "") if outcome == "fault" else "",

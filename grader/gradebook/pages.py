@@ -103,7 +103,7 @@ class ClassPages:
     def student(self, sheet: StudentRecord) -> str:
         """Return the text of one student's page; nobody else is named in it."""
         return self._templates.get_template("student.html").render(
-            student=sheet.student,
+            student=sheet.called,
             passed=sheet.passed,
             points=sheet.points,
             parts=[self._part(entry, sheet.texts.get(entry.stage)) for entry in sheet.entries],

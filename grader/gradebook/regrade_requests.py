@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.course.stage import Course
 from grader.errors import GraderError, UsageError
 from grader.gradebook.records import Member
-from grader.gradebook.roster import first_of, keys, read_sheet
+from grader.gradebook.roster import first_of, known_as, read_sheet
 from grader.submission.files import folded, printable
 
 MOST_WORDS = 4000
@@ -41,10 +41,7 @@ def read_requests(
 
     A student is meant by the name in the gradebook, or by whatever the roster knows of them.
     """
-    names = {folded([each])[0]: each for each in students}
-    for member in roster:
-        for key in keys(member):
-            names.setdefault(key, member.student)
+    names = known_as(students, roster)
     found: list[RequestLine] = []
     mistakes: list[str] = []
     for place, cells in _from_folder(path) if path.is_dir() else _from_sheet(path):

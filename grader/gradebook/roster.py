@@ -169,6 +169,21 @@ def keys(member: Member) -> set[str]:
     return {folded([name])[0] for name in names if name}
 
 
+def known_as(students: Iterable[str], roster: Iterable[Member]) -> dict[str, str]:
+    """Return what means which student, folded: their name in the gradebook, or what the roster knows of them alone.
+
+    >>> known_as(["al1", "al2"], [Member("al1", "Lovelace, Ada"), Member("al2", "Ada Lovelace", email="al@uni.edu")])
+    {'lovelace, ada': 'al1', 'al@uni.edu': 'al2', 'al': 'al2', 'al1': 'al1', 'al2': 'al2'}
+    """
+    found: dict[str, set[str]] = {}
+    for member in roster:
+        for key in sorted(keys(member), key=len, reverse=True):
+            found.setdefault(key, set()).add(member.student)
+    alone = {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
+    named = {folded([each])[0]: each for each in students}
+    return {key: name for key, name in alone.items() if key not in named} | named
+
+
 def squeezed(name: str) -> str:
     """Return a name as Canvas writes it before the numbers of a file: its letters and digits, small.
 

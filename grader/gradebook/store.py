@@ -74,7 +74,7 @@ class Gradebook:
         """
         path = folder / FILE
         if not create and not path.is_file():
-            hint = f"Name its folder with --out. {MAKES_ONE}"
+            hint = f"Name the folder that holds it. {MAKES_ONE}"
             raise NoGradebook(f"{folder} holds no gradebook: expected {FILE} in it", hint)
         if create:
             _make(path)

@@ -225,7 +225,7 @@ def test_a_report_tells_as_much_as_class_toml_allows(graded: tuple[Place, Path],
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["none", "--out", "report"], 2, "none holds no gradebook"),
+        (["none", "--out", "report"], 2, "Name the folder that holds it."),
         (["out", "--out", "out"], 2, "out holds a gradebook, and no report is put there"),
         (["out", "--out", "taken"], 2, "taken is in the way"),
         (["out", "--out", "no/where"], 2, "no is not a folder"),

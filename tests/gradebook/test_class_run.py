@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from grader.gradebook.class_run import Tally
+from dataclasses import replace
+
+from grader.gradebook.class_run import MANY, Tally
+from grader.gradebook.records import Key, Result
+from tests.gradebook.made import NOW, verdict
 
 
 def test_a_tally_says_how_far_it_is_in_words() -> None:
@@ -20,3 +24,20 @@ def test_a_tally_says_how_far_it_is_in_words() -> None:
 def test_each_attempt_that_the_grader_failed_at_counts() -> None:
     tally = Tally("s15", 3, passed=1, faults=[("ada", "no memory"), ("ada", "no room")])
     assert (tally.graded, tally.summary) == (3, "1 passed, 0 did not, 2 grader faults")
+
+
+def _ran(student: str, *passes: str) -> Result:
+    found = verdict(double="double" in passes, quadruple="quadruple" in passes)
+    return Result(Key(student, "s15", student, "1", 1, "process"), "graded", found, NOW, 0.5)
+
+
+def test_a_criterion_that_many_tried_and_nobody_passes_is_known() -> None:
+    tally = Tally("s15", 10)
+    for at in range(MANY - 1):
+        tally.count(_ran(f"s{at}", "double"))
+    tally.count(replace(_ran("unread"), verdict=verdict(False, False, problem={"kind": "syntax", "message": "x"})))
+    assert tally.unreached == []
+    tally.count(_ran("last", "double"))
+    assert tally.unreached == ["quadruple"]
+    tally.count(_ran("later", "quadruple"))
+    assert tally.unreached == []

@@ -136,6 +136,17 @@ def test_causes_of_zeros_are_one_whatever_their_numbers_and_each_student_reads_t
     assert found.lines[0].reason == "s01: cannot be accepted: it has 2,000,000 bytes"
 
 
+def test_a_cause_that_names_the_student_is_one_for_all() -> None:
+    found = Figures()
+    for name in ("ada", "bob"):
+        message = f"{name}: hw.py has the functions of x.py under another name"
+        told = {"kind": "missing", "message": message, "line": None}
+        found.add(sheet(verdict(criteria=[], problem=told), student=name, outcome="missing", points=0.0))
+    assert [(each.cause, each.students) for each in found.nothing_earned(5)] == [
+        ("hw.py has the functions of x.py under another name", ["ada", "bob"])
+    ]
+
+
 def test_each_student_has_what_lacks_beside_the_points() -> None:
     found = Figures()
     found.add(sheet(verdict()))

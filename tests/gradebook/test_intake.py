@@ -106,6 +106,14 @@ def test_files_unpacked_after_the_deadline_are_told_as_that(tmp_path: Path, s15:
     assert late["ada_1"].endswith("Canvas does not call it late") and late["bob_2"].endswith("Canvas calls it late")
 
 
+def test_what_canvas_calls_late_and_the_file_does_not_is_noted(tmp_path: Path, s15: Stage) -> None:
+    put(tmp_path, "x = 1\n", DEADLINE - timedelta(days=1), "ada_1_98_attention.py", "bob_LATE_2_99_attention.py")
+    found = of(tmp_path, s15)
+    assert not found.alarms
+    noted = {row.student: [(each.reason, each.text[:20]) for each in row.doubts] for row in found.rows}
+    assert noted == {"ada_1": [], "bob_2": [("note", "Canvas calls it late")]}
+
+
 def test_times_of_a_roster_are_the_platforms(tmp_path: Path, s15: Stage) -> None:
     put(tmp_path, "x = 1\n", DEADLINE + timedelta(days=6), "ada.py", "bob.py")
     roster = tuple(Member(name, submitted=DEADLINE - timedelta(hours=1)) for name in ("ada", "bob"))

@@ -175,6 +175,14 @@ def test_what_cannot_be_graded_says_why(course: Course) -> None:
     assert "double" not in words
 
 
+def test_a_page_calls_the_student_as_the_roster_does(course: Course) -> None:
+    found = sheet(verdict())
+    pages = ClassPages(course, "full", NOW)
+    assert "<h1>ada</h1>" in pages.student(found)
+    entries = tuple(replace(each, member=Member("ada", "Ada Lovelace")) for each in found.entries)
+    assert "<h1>Ada Lovelace (ada)</h1>" in pages.student(replace(found, entries=entries))
+
+
 def test_a_message_without_end_is_cut(course: Course) -> None:
     bad = verdict(double=False)
     bad["criteria"][0]["failures"] = [failure(message="x" * 10**6)]

@@ -33,6 +33,8 @@ from grader.report.terminal.screen import counting, look, say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.gradebook.class_run import OnProgress, Tally
     from grader.gradebook.grade_class import RunOutcome
     from grader.gradebook.intake import Alarm, Intake
@@ -94,7 +96,7 @@ def grade(
     if as_json:
         write_table(out, "json")
     command = f"grader class grade {shell.quoted(str(submissions))} {{}} --out {shell.quoted(str(out))}"
-    _tell(done, as_json, [each.id for each in stages], command)
+    _tell(done, as_json, [each.id for each in stages], command, out)
     if later := [each for each in done.systematic if each not in alarms]:
         tell_alarms(later)
     tell_ignored(done.ignored)
@@ -205,7 +207,7 @@ def _progress() -> Iterator[OnProgress]:
         raise
 
 
-def _tell(done: RunOutcome, quietly: bool, ran: list[str], command: str) -> None:
+def _tell(done: RunOutcome, quietly: bool, ran: list[str], command: str, out: Path) -> None:
     for tally in done.tallies:
         line = f"{tally.stage}: {tally.summary}"
         if quietly:
@@ -216,6 +218,9 @@ def _tell(done: RunOutcome, quietly: bool, ran: list[str], command: str) -> None
             say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.waiting:
             tell_waiting(tally, [*reasons(tally, ran, command, done.policy)])
+        if tally.unreached:
+            hint = "Look whether its tests ask for what the stage does not say, before marks go out."
+            say(f"{tally.stage}: none of those whose module ran passes {some(tally.unreached)}.", hint)
         if tally.faults:
-            again = "The same command tries again; `grader class history` keeps why."
+            again = f"The same command tries again; `grader class history --out {shell.quoted(str(out))}` keeps why."
             tell_faults(tally.faults, "no mark comes from that.", again)

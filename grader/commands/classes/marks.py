@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
-from grader.commands.classes.messages import some
+from grader.commands.classes.messages import some, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
@@ -82,7 +82,7 @@ def override(
     rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book, book.changing():
         now = datetime.now(UTC)
-        expect_student(book, student, out)
+        student = student_meant(book, student, out)
         if points is None:
             if not book.drop_override(student, target.id, row):
                 what = f"{student} has no points by hand for {row or target.id}"
@@ -166,6 +166,7 @@ def write_table(
         say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
     for note in chosen.notes(entries):
         say(note)
+    tell_twice(entries)
 
 
 def history(
@@ -179,7 +180,7 @@ def history(
     wanted = None if stage is None else stage_id(stage)
     with Gradebook.open(out) as book:
         if student is not None:
-            expect_student(book, student, out)
+            student = student_meant(book, student, out)
         changes = [each for each in book.history() if student in (None, each.student) and wanted in (None, each.stage)]
     for each in changes:
         write(look().clean(told_of(each)))
@@ -201,7 +202,8 @@ def _told(change: Change) -> str:
         if change.why in ("missing", "rejected"):
             return "nothing to grade"
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
-        return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
+        found = "no verdict" if change.why == "fault" else "passed" if after.get("passed") else "did not pass"
+        return f"{found}, {seed}"
     if change.what in ("rename", "merge", "answer", "forgotten"):
         return change.why or "erased"
     if change.what == "waits":
@@ -224,14 +226,23 @@ def expect_student(book: Gradebook, student: str, out: Path) -> None:
         raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
 
 
+def student_meant(book: Gradebook, named: str, out: Path) -> str:
+    """Return the student of a name, or of what the roster knows of one alone; UsageError for nobody."""
+    from grader.gradebook.roster import known_as
+    from grader.submission.files import folded
+
+    known = book.students()
+    found = named if named in known else known_as(known, book.roster()).get(folded([named])[0])
+    if found not in known:
+        expect_student(book, named, out)
+    return str(found)
+
+
 def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) -> None:
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
     results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
-    if (
-        criterion
-        and results
-        and not any(row["id"] == criterion for each in results for row in each.verdict["criteria"])
-    ):
+    graded = [each.verdict for each in results if each.outcome == "graded"]  # else a criterion's points never count
+    if criterion and results and not any(row["id"] == criterion for each in graded for row in each["criteria"]):
         what = f"{student} has no verdict on the criteria of {stage}"
         raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
     if not results:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grader import shell
 from grader.report.terminal.screen import look, say
+from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.errors import Lacking
     from grader.gradebook.class_run import Tally
+    from grader.gradebook.marks import Entry
     from grader.gradebook.policy import Policy
 
 SHOWN = 10  # names in a message
 REASONS = 3  # why the grader failed, the commonest first
+_NUMBER = re.compile(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
 
 
 def some(names: Sequence[str]) -> str:
@@ -30,12 +33,15 @@ def some(names: Sequence[str]) -> str:
 def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:
     """Say for whom the grader failed, what that means, and the commonest reasons; faults are students and reasons."""
     say(f"The grader failed for {some(list(dict.fromkeys(name for name, _ in faults)))}: {effect}", hint)
-    reasons = Counter(why for _, why in faults)
-    for why, _ in reasons.most_common(REASONS):
-        names = list(dict.fromkeys(name for name, each in faults if each == why))
-        say(look().clean(f"{some(names)}: {why}"))
-    if len(reasons) > REASONS:
-        say(f"and {len(reasons) - REASONS} more reasons")
+    alike: dict[str, list[tuple[str, str]]] = {}  # random inputs give one reason other numbers for each student
+    for name, why in faults:
+        alike.setdefault(_NUMBER.sub("N", why), []).append((name, why))
+    reasons = sorted(alike.values(), key=len, reverse=True)
+    for each in reasons[:REASONS]:
+        example = f", here for {each[0][0]}" if len({why for _, why in each}) > 1 else ""
+        say(look().clean(f"{some(list(dict.fromkeys(name for name, _ in each)))}: {each[0][1]}{example}"))
+    if more := len(reasons[REASONS:]):
+        say(f"and {count(more, 'more reason')}")
 
 
 def tell_waiting(tally: Tally, hints: Sequence[str]) -> None:
@@ -85,6 +91,19 @@ def tell_ignored(names: Sequence[str]) -> None:
     if names:
         belong = "it belongs" if len(names) == 1 else "they belong"
         say(f"Ignored, because {belong} to no student: {some([shown(each) for each in names])}.")
+
+
+def tell_twice(entries: Iterable[Entry]) -> None:
+    """Say which students have one number on a platform, so that they are one there: of two marks it keeps one."""
+    named: dict[tuple[str, str], dict[str, None]] = {}
+    for each in entries:
+        for platform in ("Canvas", "Moodle", "Gradescope"):
+            if number := getattr(each.member, f"{platform.lower()}_id", ""):
+                named.setdefault((platform, number), {})[each.student] = None
+    for (platform, number), students in named.items():
+        if len(students) > 1:
+            told = look().clean(f"{' and '.join(students)} are one student in {platform}, number {number}")
+            say(f"warning: {told}.", "`grader class merge STUDENT INTO` joins two names of one person.")
 
 
 def tell_mixed(out: Path) -> None:

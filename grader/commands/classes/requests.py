@@ -10,7 +10,7 @@ import typer
 
 from grader.commands.classes.class_options import Folder, PolicyFile
 from grader.commands.classes.marks import override, user
-from grader.commands.classes.students import around
+from grader.commands.classes.students import around, told_points
 from grader.commands.options import Json
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
@@ -86,7 +86,7 @@ def _close(out: Path, number: int, reason: str, points: float | None, policy: Pa
     with Gradebook.open(out) as book:
         request = next((each for each in book.requests() if each.number == number), None)
     if request is None:
-        raise UsageError(f"there is no request {number}", "`grader class regrade-requests` lists them.")
+        raise UsageError(f"there is no request {number}", f"`grader class regrade-requests --out {out}` lists them.")
     if request.closed is not None:
         raise UsageError(f"request {number} is closed: {request.answer}", "`override` changes points all the same.")
     if points is not None:
@@ -107,7 +107,7 @@ def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool
         write(clean(f"   asks: {' '.join(request.words.split())}"))
         for row in known.criteria if known else ():
             if row.id == request.criterion or (not request.criterion and row.status != "passed"):
-                write(clean(f"   {row.id}: {row.status.replace('_', ' ')}, {row.points:g} of {row.out_of:g} points"))
+                write(clean(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points"))
                 for each in (*row.calls[:1], *row.causes):
                     write(clean(f"      {each}"))
         for line in around(known) if known else ():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, PolicyFile, Student
-from grader.commands.classes.marks import expect_student, told_of
+from grader.commands.classes.marks import expect_student, student_meant, told_of
 from grader.commands.options import Json, stage_names
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
@@ -22,7 +22,7 @@ from grader.report.terminal.screen import look, say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
-    from grader.gradebook.dossier import StageDossier
+    from grader.gradebook.dossier import CriterionPoints, StageDossier
 
 NAME = 100  # characters
 AROUND = 2  # lines of code before and after one with a cause
@@ -53,7 +53,7 @@ def show(
     wanted = None if stage is None else course.find(stage).id
     rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book:
-        expect_student(book, student, out)
+        student = student_meant(book, student, out)
         book.decide_by(rules.passes(course.stages))
         found = dossier(book, rules, student, wanted)
         pages = sheets(book, None if wanted is None else frozenset({wanted}), student)
@@ -79,17 +79,20 @@ def _tell(each: StageDossier) -> None:
     points = "no points yet" if entry.points is None else f"{entry.points:g} points"
     most = f" of {entry.mark.out_of:g}" if entry.mark and entry.points is not None else ""
     said = entry.reached or entry.outcome
-    write(clean(f"{entry.student} · {entry.stage} {each.title}: {points.replace(' points', f'{most} points')}, {said}"))
+    whose = f"{entry.student} ({entry.member.name})" if entry.member and entry.member.name else entry.student
+    about = f"{entry.stage} {each.title}".strip()
+    write(clean(f"{whose} · {about}: {points.replace(' points', f'{most} points')}, {said}"))
     if entry.reason:
         write(clean(f"  {entry.reason}"))
     if entry.mark and entry.mark.late_days:
         left = f"{100 * entry.mark.factor:g} % of {entry.mark.raw:g} points count"
         late = count(entry.mark.late_days, "day")
         write(f"  {late} late, {entry.mark.budget_days} of them free: {left}")
-    if each.attempt is not None:
+    is_handed_in = entry.outcome != "missing" or bool(entry.label)
+    if each.attempt is not None and is_handed_in:
         when = f"{each.attempt.submitted:%Y-%m-%d %H:%M %Z} ({each.attempt.clock})" if each.attempt.submitted else "-"
         write(clean(f"  submitted {when}, attempts: {entry.attempts}, file {each.attempt.label}"))
-    if each.result is not None:
+    if each.result is not None and entry.outcome == "graded":
         key, made = each.result.key, each.result.made
         write(
             clean(
@@ -97,9 +100,9 @@ def _tell(each: StageDossier) -> None:
                 f"Python {made.python}, NumPy {made.numpy}"
             )
         )
-    for row in each.criteria:
+    for row in each.criteria if entry.outcome == "graded" else ():
         mark = MARKS[row.status][0] if row.status in MARKS else "?"
-        write(clean(f"  {mark} {row.points:g} of {row.out_of:g}  {row.text}"))
+        write(clean(f"  {mark} {told_points(row)}  {row.text}"))
         if row.reason:
             write(clean(f"      given by hand: {row.reason}"))
         for cause in row.causes or row.calls[:1]:
@@ -108,6 +111,11 @@ def _tell(each: StageDossier) -> None:
         write(clean(line))
     for change in each.history:
         write(clean(f"  {told_of(change)}"))
+
+
+def told_points(row: CriterionPoints) -> str:
+    """Return the points of a criterion in words."""
+    return f"{round(row.points, 2):g} of {round(row.out_of, 2):g}"
 
 
 def around(each: StageDossier) -> list[str]:

@@ -174,7 +174,8 @@ def test_the_page_names_the_course_s_own_solution_first(here: Here, copied: Path
     (copied / "gus.py").write_text(functions(3), encoding="utf-8")
     assert here("class", "similar", str(copied), "--stage", "s01", "--out", str(out)).code == 0
     page = out.read_text(encoding="utf-8")
-    assert 0 < page.index('id="own"') < page.index('id="own-4"') < page.index('id="pairs"') < page.index('id="pair-1"')
+    places = [page.index(f'id="{name}"') for name in ("own", "own-4", "groups", "pair-1", "pairs")]
+    assert places == sorted(places)
     assert "alternatives/loops.py" in page and 'id="pair-2"' not in page
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.records import Member
+from grader.gradebook.marks import update_marks
+from grader.gradebook.policy import Policy
+from grader.gradebook.records import Attempt, Key, Member, Result
 from grader.gradebook.store import FILE, Gradebook
 from tests.gradebook.made import NOW, failure, keep, verdict
 from tests.support.command import Here
@@ -52,6 +54,41 @@ def test_a_student_is_shown_with_points_causes_and_the_lines_where_they_are(here
     assert here("class", "show", "adda", "--out", str(out)).code == 2
 
 
+def test_a_student_is_meant_by_what_the_roster_knows_of_them_alone(here: Here, out: Path) -> None:
+    assert here("class", "show", "ada@uni.edu", "--out", str(out)).out.startswith("ada (Ada Lovelace) · s01 Numbers: ")
+    give = ("class", "override", "ada lovelace", "s01", "--points", "2", "--reason", "oral", "--out", str(out))
+    assert here(*give).code == 0 and marks(here, out)["ada"]["points"] == "2"
+    assert "oral" in here("class", "history", "Ada Lovelace", "--out", str(out)).out
+    with Gradebook.open(out) as book, book.changing():
+        book.keep_roster([Member("ada", "Ada Lovelace"), Member("bob", "Lovelace, Ada")])
+    assert here("class", "show", "Ada Lovelace", "--out", str(out)).code == 2
+    assert here("class", "forget", "Ada Lovelace", "--yes", "--out", str(out)).code == 2
+
+
+def test_the_history_of_a_fault_says_nothing_of_passing(here: Here, out: Path) -> None:
+    with Gradebook.open(out) as book, book.changing():
+        book.keep_attempt(Attempt("cy", "s01", "x", NOW, "csv", "cy.py"))
+        book.keep_result(Result(Key("cy", "s01", "x", "1", 7, "process"), "fault", {"passed": False}, NOW, 0.0))
+    told = here("class", "history", "cy", "--out", str(out)).out
+    assert "result: no verdict, seed 7" in told and "pass" not in told
+
+
+def test_of_who_handed_in_nothing_no_attempt_and_no_grading_is_told(here: Here, out: Path) -> None:
+    with Gradebook.open(out) as book, book.changing():
+        attempt = Attempt("cy", "s01", "nothing", None, "unknown", "")
+        book.keep_attempt(attempt)
+        number = book.keep_result(Result(Key("cy", "s01", "nothing", "1", 7, "process"), "missing", wrong(), NOW, 0.0))
+        book.count_for("cy", "s01", "nothing", number)
+        update_marks(book, Policy(), "cy", "missing", NOW)
+    told = here("class", "show", "cy", "--out", str(out)).out.splitlines()
+    assert told[0] == "cy · s01 Numbers: 0 of 2 points, missing"
+    assert (marks(here, out)["cy"]["attempts"], marks(here, out)["ada"]["attempts"]) == ("0", "1")
+    assert not [line for line in told if "seed" in line or "submitted" in line or "double" in line]
+    give = ("class", "override", "cy", "s01", "--points", "1", "--reason", "was ill", "--out", str(out))
+    assert here(*give, "--criterion", "double").code == 2  # it would never count
+    assert here(*give).code == 0 and marks(here, out)["cy"]["points"] == "1"
+
+
 def test_the_page_of_a_student_has_the_code(here: Here, out: Path, tmp_path: Path) -> None:
     page = tmp_path / "ada.html"
     assert here("class", "show", "ada", "--out", str(out), "--html", str(page)).code == 0
@@ -86,6 +123,19 @@ def test_a_student_bears_another_name_with_all_that_is_kept(here: Here, out: Pat
     assert "was called ada" in history and "result" in history
     with Gradebook.open(out) as book:
         assert [each.student for each in book.roster()] == ["bob", "lovelace"]
+
+
+def test_two_students_with_one_number_on_a_platform_are_told(here: Here, out: Path) -> None:
+    with Gradebook.open(out) as book, book.changing():
+        book.keep_roster([Member("ada", canvas_id="4711"), Member("bob", canvas_id="4712")])
+    assert here("class", "rename", "ada", "lovelace", "--out", str(out)).code == 0
+    assert "one student" not in here("class", "export", "--out", str(out)).err
+    with Gradebook.open(out) as book:  # class.csv still has the old name, and the next run grades under it
+        keep(book, "ada", verdict())
+        with book.changing():
+            book.keep_roster([Member("ada", canvas_id="4711")])
+    told = " ".join(here("class", "export", "--format", "canvas", "--out", str(out)).err.split())
+    assert "ada and lovelace are one student in Canvas, number 4711" in told and "bob" not in told
 
 
 def test_a_file_that_still_has_the_old_name_is_named(here: Here, out: Path) -> None:
