@@ -27,12 +27,14 @@
       typeset.className = "typeset";
       const { tex, display } = place.dataset;
       try {
-        for (const piece of tex.startsWith("\\begin") ? [tex] : tex.split("\\qquad ")) { // pieces may wrap
-          const part = typeset.appendChild(document.createElement("span"));
-          katex.render(piece, part, {
-            displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
-            throwOnError: true, maxExpand: 100, maxSize: 20,
-          });
+        for (const line of tex.split(" \\newline ")) {
+          const row = typeset.appendChild(document.createElement("span"));
+          for (const piece of line.startsWith("\\begin") ? [line] : line.split("\\qquad ")) { // pieces may wrap
+            katex.render(piece, row.appendChild(document.createElement("span")), {
+              displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
+              throwOnError: true, maxExpand: 100, maxSize: 20,
+            });
+          }
         }
       } catch {
         continue; // the text stays
