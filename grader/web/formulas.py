@@ -161,7 +161,7 @@ def formula(block: str) -> str | None:
     if len(rows) == 1:
         return "\\qquad ".join(rows[0])
     columns = max(map(len, rows))
-    if columns == 1 or not _is_aligned(lines):
+    if sum(len(row) > 1 for row in rows) < 2 or not _is_aligned(lines):
         return NEXT_LINE.join("\\qquad ".join(row) for row in rows)
     body = " \\\\ ".join(" & \\quad ".join(row) for row in rows)
     return f"\\begin{{array}}{{{'l' * columns}}}{body}\\end{{array}}"

@@ -158,6 +158,9 @@ def test_lines_that_do_not_are_below_each_other() -> None:
     first, second = tex.split(NEXT_LINE)
     assert first.endswith(r"\left(\frac{Q\,K^{\top }}{\sqrt{d_{k}}}\right)\,V")
     assert second == r"Q\,(n,\ d)\qquad K^{\top }\,(d,\ n)"  # in pieces that can wrap
+    assert formula("a = b\ny = a ∘ b  ∘ is the product") == (
+        r"a = b \newline y = a \circ  b\qquad \circ \ \text{is}\ \text{the}\ \text{product}"
+    )  # a remark makes no columns
 
 
 def names(text: str) -> list[str]:

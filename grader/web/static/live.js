@@ -85,13 +85,21 @@
     answer.hidden = !said;
   }
 
+  // Has a part of the board stay open or closed, as it is, when another board comes.
+  function touch(key) {
+    board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
+  }
+
   // Takes back that an example runs, and shows what came of it.
   function endExploring() {
     if (answer.dataset.explores !== "yes") return;
     const drawn = board.querySelector('[data-key="drawn"]');
     answered(drawn ? "Your functions have run; what they give follows." : "");
     answer.dataset.explores = "";
-    drawn?.scrollIntoView({ block: "nearest" });
+    if (!drawn) return;
+    drawn.open = true;
+    touch("drawn");
+    drawn.scrollIntoView({ block: "nearest" });
   }
 
   function lost(isLost) {
@@ -283,7 +291,7 @@
   });
   board?.addEventListener("click", (event) => {
     const key = event.target.closest("summary")?.parentElement.dataset.key;
-    if (key) board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
+    if (key) touch(key);
   });
   document.addEventListener("visibilitychange", () => {
     if (board && document.visibilityState === "visible" && !find("elsewhere").hidden) ask("open", "");
