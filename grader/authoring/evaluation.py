@@ -142,7 +142,9 @@ def rows(stage: Stage, results: Iterable[CaseResult], fresh: Container[str]) -> 
         seen |= {(name, each.hidden) for each in own if counts.counts(each.kind, "mathematics")}
     places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
     missing = [
-        Shortfall(stage.id, place, f"criterion {row.id} has no {kind} test", "write one, not of refusals or the dtype alone")
+        Shortfall(
+            stage.id, place, f"criterion {row.id} has no {kind} test", "write one, not of refusals or the dtype alone"
+        )
         for row in stage.criteria
         for kind, hidden, place in places
         if (row.id, hidden) not in seen

@@ -27,6 +27,7 @@ _AXES: Rule = (
     r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*",
     "names of axes with spaces between, as in 'batch seq d_model'",
 )
+NOWHERE = "is neither in a criterion's functions nor a member of a class"
 _MEMBER: Rule = r"[A-Za-z]\w*|__[a-z]+__", "an attribute, a method, or an operator as in '__add__'"
 
 
@@ -75,7 +76,7 @@ def contract_of(members: Table, values: Table, names: Iterable[str]) -> Contract
     known = asked.union(*found.values(), *(each for each in members.values.values() if isinstance(each, list)))
     for name in members.values:
         if name not in known:
-            members.wrong(name, f"is neither in a criterion's functions nor a member of a class{did_you_mean(name, known)}")
+            members.wrong(name, f"{NOWHERE}{did_you_mean(name, known)}")
         own = members.texts(name, _MEMBER, required=True)
         for place, member in enumerate(own):
             if member in found.get(name, ()):
@@ -89,7 +90,7 @@ def _values(table: Table, known: set[str]) -> dict[str, ValueKind]:
     found: dict[str, ValueKind] = {}
     for name in table.values:
         if name not in known:
-            table.wrong(name, f"is neither in a criterion's functions nor a member of a class{did_you_mean(name, known)}")
+            table.wrong(name, f"{NOWHERE}{did_you_mean(name, known)}")
         value = table.text(name)
         for kind in (each for each in VALUE_KINDS if each == value):
             found[name] = kind

@@ -176,7 +176,8 @@ class TestMistakes:
     def test_a_row_with_fewer_than_three(self, small_course: SmallCourse) -> None:
         text = MISTAKES[: MISTAKES.rindex("@mistake")]
         place, message = one(small_course, mistakes=text)
-        assert place == f"{ANSWERS}/mistakes.py" and message == "criterion half has 2 known mistakes, expected at least 3"
+        assert place == f"{ANSWERS}/mistakes.py"
+        assert message == "criterion half has 2 known mistakes, expected at least 3"
 
     def test_a_mistake_about_an_unknown_row(self, small_course: SmallCourse) -> None:
         more = '\n\n@mistake(criterion="third", replaces="half", text="t", fix="f")\n' + A_THIRD

@@ -193,7 +193,8 @@ class TestRows:
         fresh = {"test_total.py::test_total_True", "test_half.py::test_half_False", "test_half.py::test_of_total"}
         (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], fresh)
         assert shortfall.place == f"{HIDDEN}/test_half.py"
-        assert shortfall.message == "criterion half has hidden tests of fixed inputs only: their answers can be hard-coded"
+        said = "criterion half has hidden tests of fixed inputs only: their answers can be hard-coded"
+        assert shortfall.message == said
         assert shortfall.fix == "add one that draws its inputs from the fixture `rng`"
 
     def test_one_fresh_test_of_a_row_is_enough_and_its_parameters_do_not_matter(self) -> None:

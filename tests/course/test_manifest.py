@@ -157,7 +157,10 @@ class TestMistakes:
                 '[forbidden]\nreason = "r"\nnames = [".list.sort"]',
                 "forbidden.names[0]: '.list.sort' is not a Python",
             ),
-            ('[axes.split_head]\nx = "n"', "axes.split_head: is not in a criterion's functions; did you mean 'split_heads'?"),
+            (
+                '[axes.split_head]\nx = "n"',
+                "axes.split_head: is not in a criterion's functions; did you mean 'split_heads'?",
+            ),
             ('[axes.split_heads]\nx = "n, m"', "axes.split_heads.x: 'n, m' is not names of axes with spaces between"),
             ('[axes.split_heads]\nx = "… m"', "axes.split_heads.x: '… m' is not names of axes"),
             ('[axes.split_heads]\nx = ""', "axes.split_heads.x: '' is not names of axes"),
@@ -195,7 +198,8 @@ class TestMistakes:
 
     def test_a_row_does_not_need_itself(self, write: Write) -> None:
         row = FORWARD.replace('["split-heads"]', '["forward"]')
-        assert mistake(write(HEAD + SPLIT + row)).startswith("criteria[1].needs[0]: 'forward' is not an earlier criterion")
+        said = mistake(write(HEAD + SPLIT + row))
+        assert said.startswith("criteria[1].needs[0]: 'forward' is not an earlier criterion")
 
     def test_a_row_needs_a_row_that_exists(self, write: Write) -> None:
         row = FORWARD.replace('["split-heads"]', '["split-head"]')

@@ -193,7 +193,11 @@ class TestFaults:
         [
             ("Step 2", "Step 3", "the steps of the README are numbered 1, 3, 3"),
             ("- [x] half halves\n", "", "criterion half belongs to no step of the README"),
-            ("* [ ] no warning", "* [ ] no warning\n* [ ] half halves", "criterion half belongs to 2 steps of the README"),
+            (
+                "* [ ] no warning",
+                "* [ ] no warning\n* [ ] half halves",
+                "criterion half belongs to 2 steps of the README",
+            ),
             ("- [ ] Layer adds", "- [ ] Layer ads", "step 2 of the README has an item that is no criterion: Layer ads"),
             ("* [ ] no warning", "", "step 3 of the README has no criterion"),
             ("grader check\ns91", "pytest", "step 2 of the README does not say how to check it"),
