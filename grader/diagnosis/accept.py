@@ -65,6 +65,7 @@ class Gate:
         """Return the edit that is the cause of the call; None where none is sure enough."""
         kinds = {self.check.kind, *(OF_ANSWERS if self.check.is_plain else ())}
         peers = [each for each in self.failing if each.label == self.check.label and each.kind in kinds]
+        peers += self._of_one_fault(kinds) if winners else []
         standing = [each for each in winners if self._is_stated(each.edit) and not _is_constant(each.edit)]
         if self.check.is_plain:
             standing = [each for each in standing if _is_enough(each, peers)]
@@ -84,6 +85,21 @@ class Gate:
         except RunnerGone:  # what nothing has proved is not told
             return None
         return self._likeliest(standing)
+
+    def _of_one_fault(self, kinds: set[str]) -> list[Check]:
+        """Return failing calls of another kind that go wrong where the call first does: an edit there has to mend them.
+
+        One that mends an edge alone, and leaves the same line wrong elsewhere, goes round the fault.
+        """
+        first = next((each.lineno for each in self.places.origins if self.places.known), 0)
+        others = [each for each in self.failing if each.label == self.check.label and each.kind not in kinds]
+        found = []
+        for each in sorted(others, key=lambda each: each.size)[: MOST_WATCHED if first else 0]:
+            trace = self.search.trace(each)
+            places = self.search.places(each, trace, self.checks.trusted()) if trace is not None else None
+            if places is not None and places.known and any(origin.lineno == first for origin in places.origins):
+                found.append(each)
+        return found
 
     def _likeliest(self, standing: Sequence[Found]) -> Found | None:
         if not standing:

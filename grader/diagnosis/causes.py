@@ -26,7 +26,7 @@ from grader.diagnosis.module_text import ModuleText, parsed
 from grader.diagnosis.obvious import NOTHING, REFUSED, ended_at, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
-from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget
+from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget, Search
 from grader.outcome import CUT, SEARCH, Diagnosis, Outcome
 from grader.process import uncollected
 from grader.sandbox.connection import RequestLog
@@ -55,6 +55,10 @@ class Explainer:
     _undecided: Mapping[Check, tuple[str, ...]] = field(default_factory=dict)  # ids of known mistakes, by failing call
     _instead: Mapping[str, Any] = field(default_factory=dict)  # of the reference's: by the learner's convention
     _labels: frozenset[str] = frozenset()  # the functions of which calls fail
+    _full: set[str] = field(default_factory=set)  # criteria that get a full share
+    _budgets: dict[str, Budget] = field(default_factory=dict)  # by criterion
+    _made: list[tuple[tuple[str, str, int], Search]] = field(default_factory=list)  # with all edits up to a cause's own
+    _still_wrong: set[str] = field(default_factory=set)  # tests that stay wrong when their first wrong call is mended
 
     @cached_property
     def _module(self) -> ModuleText:
@@ -103,17 +107,26 @@ class Explainer:
         self._undecided = known.undecided
         left = list(checks.failing)
         self._labels = frozenset(each.label for each in left)
-        budgets: dict[str, Budget] = {}
         order = self._order(left)
-        full = {*self.asked, *self._first_to_fail(left, order)}
+        self._full = {*self.asked, *self._first_to_fail(left, order)}
         left = self._without_known(order, left, checks, known, direct)
+        self._search_each(order, left, checks, known, direct)
+        self._go_on(checks, known, direct)
+        self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
+
+    def _search_each(
+        self, order: Sequence[str], left: Sequence[Check], checks: Checks, known: KnownMistakes,
+        direct: Mapping[str, Diagnosis],
+    ) -> None:  # fmt: skip
+        """Find the causes of the failing calls that are left, of one function after the other."""
         for label in order:
             group = [each for each in left if each.label == label]
             if not group:
                 continue
             row = group[0].criterion
-            budget = budgets.setdefault(row, Budget(FULL if row in full else SHARE))
-            if row not in full and sum(each.spent for name, each in budgets.items() if name not in full) > IN_ALL:
+            budget = self._budgets.setdefault(row, Budget(FULL if row in self._full else SHARE))
+            further = [each.spent for name, each in self._budgets.items() if name not in self._full]
+            if row not in self._full and sum(further) > IN_ALL:
                 budget.left = 0
             try:
                 explained = self._of_function(label, group, left, checks, known, direct, budget)
@@ -123,7 +136,6 @@ class Explainer:
                 self.problems[row] = f"{SEARCH} failed: {type(error).__name__}: {error}"[:300]
                 explained = set()
             left = [each for each in left if each not in explained]
-        self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
 
     def _without_known(
         self, order: Sequence[str], failing: Sequence[Check], checks: Checks, known: KnownMistakes,
@@ -149,6 +161,65 @@ class Explainer:
             else:
                 unexplained.add(label)
         return left
+
+    def _go_on(self, checks: Checks, known: KnownMistakes, direct: Mapping[str, Diagnosis]) -> None:
+        """Look at the last wrong calls of tests of which the first is explained: they may have a fault of their own.
+
+        Where the first is right in what is mended, edits are looked for there, else known mistakes beside its own.
+        """
+        mended, others = self._wrong_later(known, direct)
+        before = len(self.causes)
+        self._labels |= {each.label for each in (*mended, *others)}
+        for label in self._order(others):
+            group = [each for each in others if each.label == label]
+            match = known.match(group, checks, self._labels - {label}) if group else None
+            if match is not None and _is_enough(match, group):
+                explained = self._take_known(match, others, known, self._place_of(match, others, checks, known, label))
+                others = [each for each in others if each not in explained]
+        self._search_each(self._order(mended), mended, checks, known, direct)
+        for cause in self.causes[before:]:  # an edit where a known mistake was told of other calls is that mistake
+            for place, told in enumerate(self.causes[:before]):
+                if told.declared and told.line and (told.function, told.line) == (cause.function, cause.line):
+                    self.causes[place] = replace(told, checks=told.checks | cause.checks)
+                    self.causes.remove(cause)
+        explained = {check for cause in self.causes for check in cause.checks}
+        self._still_wrong = {each.outcome.test for each in (*mended, *others) if each not in explained}
+
+    def _wrong_later(self, known: KnownMistakes, direct: Mapping[str, Diagnosis]) -> tuple[list[Check], list[Check]]:
+        """Return the last wrong calls of tests that no cause explains: those whose first is right by edits, and others.
+
+        Those that one explains are added to it: the cause of the first, or else that whose edit was made after it.
+        """
+        found: tuple[list[Check], list[Check]] = [], []
+        for cause in list(self.causes):
+            mistakes = tuple(each for each in self.mistakes if cause.declared and each.id == cause.id)
+            own = [each for each in cause.checks if each.then is not None and each.outcome.test not in direct]
+            pairs = [(each, each.then) for each in own if each.then is not None and not each.then.is_refusal]
+            pairs.sort(key=lambda pair: pair[0].outcome.test)
+            right = self._right_by([each for pair in pairs for each in pair])
+            for first, then in pairs:
+                then.beside = mistakes
+                if then in right or (mistakes and known.is_explained(then)):
+                    self._add(right.get(then, cause.place), then)
+                elif mistakes and (other := known.told_beside(then)) is not None:
+                    for place in [each.place for each in self.causes if each.declared and each.id == other.id]:
+                        self._add(place, then)
+                elif mistakes or first in right:
+                    found[first not in right].append(then)
+        return found
+
+    def _right_by(self, checks: Sequence[Check]) -> dict[Check, tuple[str, str, int]]:
+        """Return the calls that are right by the edits made so far, each with the cause whose edit makes it so."""
+        right: dict[Check, tuple[str, str, int]] = {}
+        for place, search in self._made:
+            left = [each for each in checks if each not in right]
+            right |= dict.fromkeys(self._edited.right_with(search, left), place)
+        return right
+
+    def _add(self, place: tuple[str, str, int], check: Check) -> None:
+        self.causes = [
+            replace(each, checks=each.checks | {check}) if each.place == place else each for each in self.causes
+        ]
 
     def _drop_unproved(self, failing: Sequence[Check], trusted: frozenset[str]) -> set[Check]:
         """Drop edits in whose line a failing call of the same kind that no cause explains still goes wrong.
@@ -194,6 +265,7 @@ class Explainer:
         shown = {each for each in group if each.outcome.test in told}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
         match = known.match(waiting, checks, self._labels - {label}) if waiting else None
+        match = known.beside_told(match, waiting) if match is not None else None
         explained: set[Check] = set()
         first = search = self._edited.search
         searched = [each for each in waiting if each not in shown]
@@ -220,6 +292,7 @@ class Explainer:
                 known.told.append(match.mistakes[-1])
                 match = None
             self.causes.append(cause)
+            self._made += [(cause.place, self._edited.search)] if self._edited.search is not None else []
             explained |= cause.checks
             checks.mended |= cause.checks
             searched, left = ([each for each in some if each not in explained] for some in (searched, left))
@@ -228,10 +301,14 @@ class Explainer:
         if known_refusal is not None:  # it says more than that nothing was refused
             explained |= self._take_known(known_refusal, left, known)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
-            explained |= self._take_known(match, left, known)
-            more = known.pair(match, [each for each in waiting if each not in explained])
-            explained |= self._take_known(more, left, known) if more is not None else set()
+            explained |= self._take_pair(
+                match, [each for each in waiting if each not in explained], left, checks, known
+            )
             self._edited.broken.add(match.mistakes[0].replaces)
+        if explained:
+            explained |= self._second_known(
+                label, [each for each in waiting if each not in explained], left, checks, known
+            )
         if any(each not in explained for each in searched):
             self._edited.broken.add(label)
             dropped = self._drop_unproved(searched, checks.trusted())
@@ -239,6 +316,24 @@ class Explainer:
             explained -= dropped
             checks.mended -= dropped
         return explained
+
+    def _take_pair(
+        self, match: Match, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
+    ) -> set[Check]:
+        """Tell a known mistake, and one more that explains calls together with it; return those that they explain."""
+        more = known.pair(match, [each for each in rest if each not in match.checks])
+        both = replace(match, checks=match.checks | more.checks) if more is not None else match
+        explained = self._take_known(both, left, known, self._sure_place(match, checks, known))
+        return explained | (self._take_known(more, left, known) if more is not None else set())
+
+    def _second_known(
+        self, label: str, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
+    ) -> set[Check]:
+        """Tell the known mistake of a function's calls that its first fault does not explain; return those it does."""
+        match = known.match(rest, checks, self._labels - {label}) if rest else None
+        if match is None or not _is_enough(match, rest):
+            return set()
+        return self._take_known(match, left, known, self._sure_place(match, checks, known))
 
     def _place_of(
         self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
@@ -255,9 +350,16 @@ class Explainer:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
         except RunnerGone:
             cause = None
-        self._edited.search = search
         is_it = cause is not None and match.checks <= cause.checks
+        if not is_it:
+            self._edited.search = search
         return (cause.function, cause.line) if cause is not None and is_it else (function, line)
+
+    def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> tuple[str, int]:
+        """Return the function and the line of a known mistake that values tell for sure; else no line."""
+        search = self._edited.search
+        function, line, is_sure = known.place_of(match, checks, search) if search is not None else ("", 0, False)
+        return (function, line) if is_sure else ("", 0)
 
     def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
@@ -318,6 +420,8 @@ class Explainer:
 
     def _with_cause(self, outcome: Outcome, direct: Mapping[str, Diagnosis]) -> Outcome:
         own = [(cause, check) for cause in self.causes for check in cause.checks if check.outcome.test == outcome.test]
+        if outcome.test in self._still_wrong:  # mending what another row is about does not make it pass
+            own = [pair for pair in own if pair[0].criterion == outcome.criterion]
         shown = direct.get(outcome.test)
         if shown is not None and shown.mistake in REFUSED and not any(cause.declared for cause, _ in own):
             return replace(outcome, explains=(shown,))

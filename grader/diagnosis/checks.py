@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.instrument import LOG
 from grader.diagnosis.replay import Replay, usable
@@ -151,6 +152,8 @@ class Check:
     is_whole: bool = False  # whether these are all requests of the test
     later: Sequence[Record] = ()  # what was read of its objects right after it
     steps: int = 0  # that the learner's module takes, once that is known
+    then: Check | None = None  # the last wrong call of the test that came after it, and needs what came before
+    beside: tuple[Mistake, ...] = ()  # known mistakes that explain the earlier wrong calls of its test
 
     @property
     def label(self) -> str:
@@ -492,14 +495,15 @@ class Maker:
     def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
         """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
 
-        A call that needs nothing from before stands by itself; of the others the first wrong one counts. One of which
-        right modules give several answers was none that the test ended at, where a later one is wrong.
+        A call that needs nothing from before stands by itself; of the others the first wrong one counts, and the last
+        one once that is explained. One of which right modules give several answers was none that the test ended at,
+        where a later one is wrong.
         """
         wrong: list[Check] = []
         right: list[Check] = []
         replay = self._replay(self.rights[0], ended, is_exact)
         answers = _answered(replay, ended.records)
-        chained = False
+        chained, last = None, 0
         for place, (record, (answer, is_right)) in enumerate(zip(ended.records, answers, strict=False)):
             if replay.stands_alone(record):
                 if len(wrong) + len(right) < MOST_OF_A_TEST:
@@ -507,16 +511,28 @@ class Maker:
                         self.stage, ended.outcome, [record], ended.names, [[answer]], is_exact, len(ended.records) == 1
                     )
                     self._sort(made, is_right, wrong, right)
-            elif not is_right and not chained:
-                records, forms = ended.records[: place + 1], [each for each, _ in answers[: place + 1]]
-                made = Check(
-                    self.stage, ended.outcome, records, ended.names, [forms], is_exact, place + 1 == len(ended.records)
-                )
-                made.later = [*takewhile(lambda each: each.kind == "getattr", ended.records[place + 1 :])]
-                before = len(wrong)
-                self._sort(made, False, wrong, [])
-                chained = len(wrong) > before
+            elif not is_right and chained is None:
+                chained = self._chained(ended, answers, place, is_exact)
+                wrong += [chained] if chained is not None else []
+            elif not is_right:
+                last = place
+        if chained is not None and last:
+            chained.then = self._chained(ended, answers, last, is_exact)
         return [*(each for each in wrong[:-1] if len(each.rights) == 1), *wrong[-1:]], right
+
+    def _chained(
+        self, ended: Ended, answers: Sequence[tuple[Record, bool]], place: int, is_exact: bool
+    ) -> Check | None:
+        """Return a wrong call with all that came before it; None where another right module answers alike."""
+        forms = [each for each, _ in answers[: place + 1]]
+        made = Check(
+            self.stage, ended.outcome, ended.records[: place + 1], ended.names, [forms], is_exact,
+            place + 1 == len(ended.records),
+        )  # fmt: skip
+        made.later = [*takewhile(lambda each: each.kind == "getattr", ended.records[place + 1 :])]
+        wrong: list[Check] = []
+        self._sort(made, False, wrong, [])
+        return made if wrong else None
 
     def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
         """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""

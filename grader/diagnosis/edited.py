@@ -65,6 +65,11 @@ class Cause:
     declared: bool = False
 
     @property
+    def place(self) -> tuple[str, str, int]:
+        """What tells it from the other causes of a module."""
+        return self.id, self.function, self.line
+
+    @property
     def kinds(self) -> set[str]:
         """The kinds of the calls that it explains."""
         return {each.kind for each in self.checks}
@@ -140,6 +145,14 @@ class Edited:
                 more = []
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
+
+    @staticmethod
+    def right_with(search: Search, checks: Sequence[Check]) -> list[Check]:
+        """Return which calls are right in a module with edits, in their order."""
+        try:
+            return search.fixed_by(checks, {name for each in checks for name in each.labels})
+        except RunnerGone:
+            return []
 
     def by_tests(
         self, label: str, failing: Sequence[Check], left: Sequence[Check], checks: Checks, budget: Budget

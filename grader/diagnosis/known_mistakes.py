@@ -149,6 +149,16 @@ class KnownMistakes:
             if each not in match.checks and self._may(match.mistakes, each) and self._explains(match.mistakes, each)
         ]
 
+    def beside_told(self, match: Match, checks: Iterable[Check]) -> Match:
+        """Return a match with those of some other calls that it explains together with mistakes that were told."""
+        told = [each for each in self.told if each.replaces != match.mistakes[0].replaces]
+        several = [(*told, *match.mistakes), *((each, *match.mistakes) for each in told)] if told else []
+        more = {
+            each for each in checks
+            if each not in match.checks and any(self._explains(mistakes, each) for mistakes in several)
+        }  # fmt: skip
+        return replace(match, checks=match.checks | more) if more else match
+
     def pair(self, match: Match, failing: Sequence[Check]) -> Match | None:
         """Return a match with one mistake more that explains failing calls which it does not explain alone."""
         left = sorted((each for each in failing if each not in match.checks), key=lambda each: each.size)
@@ -218,8 +228,17 @@ class KnownMistakes:
             self._ran[check] = ran
         return self._ran[check]
 
+    def is_explained(self, check: Check) -> bool:
+        """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
+        return self._explains((), check)
+
+    def told_beside(self, check: Check) -> Mistake | None:
+        """Return the mistake that was told of other calls and explains a later call of a test with its earlier ones."""
+        return next((each for each in self.told if self._explains((each,), check)), None)
+
     def _explains(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
         """Say whether a module with mistakes answers as the learner's did: to the dtype, else nearly."""
+        mistakes = (*(each for each in check.beside if each not in mistakes), *mistakes)
         key = tuple(each.id for each in mistakes), check
         if key not in self._answers:
             self.asked += 1
@@ -265,8 +284,9 @@ class KnownMistakes:
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> tuple[list[tuple[ast.AST, Print]], set[int]]:
         """Return the values of a module with a mistake, each with its node, and the lines that the mistake changes."""
-        before = self.reference_text.count("\n") + 3
-        trace = search.trace_with(f"{self.reference_text}\n\n{mistake.source}", check)
+        text = "\n\n".join((self.reference_text, *(each.source for each in check.beside)))
+        before = text.count("\n") + 3
+        trace = search.trace_with(f"{text}\n\n{mistake.source}", check)
         found = trace.entries if trace is not None else []
         return [(node, each.known) for node, each in found if each.known is not None], {
             before + line for line in self._lines_made(mistake)

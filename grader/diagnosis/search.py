@@ -97,6 +97,7 @@ class Forms:
 
     module: ModuleText
     runner: Runner
+    held: list[Forms] = field(default_factory=list)  # whose module the runner holds, for all that share the runner
     _placed: dict[str, Function] = field(default_factory=dict)
     _plain: dict[str, Function] = field(default_factory=dict)
     _codes: dict[int, tuple[Function, bytes]] = field(default_factory=dict)  # of what is put in place again and again
@@ -104,6 +105,9 @@ class Forms:
 
     def put(self, definitions: Mapping[str, Function]) -> None:
         """Have the runner hold other definitions of functions; those that are not named are the module's own."""
+        if not any(each is self for each in self.held):  # another form of the module has been there meanwhile
+            self._is_loaded = False
+        self.held[:] = [self]
         wanted = dict(definitions)
         for name in self._placed:
             if name not in wanted:
@@ -147,6 +151,7 @@ class Search:
     stated: Stated = field(default_factory=Stated)
     pool: Pool | None = None
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
+    _loaded: list[Forms] = field(default_factory=list)
     _reached: dict[str, set[str]] = field(default_factory=dict)
     _probes: dict[tuple[str, ...], tuple[Probes, dict[str, Function]]] = field(default_factory=dict)
 
@@ -158,14 +163,14 @@ class Search:
 
     @cached_property
     def forms(self) -> Forms:
-        return Forms(self.module, self.runner)
+        return Forms(self.module, self.runner, self._loaded)
 
     def after(self, edit: Edit) -> Search:
         """Return a search that goes on in the module with an edit made for good."""
         module = self.module.applied(edit.function, edit.changes)
         return Search(
             self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self.stated,
-            self.pool, self._traces,
+            self.pool, self._traces, self._loaded,
         )  # fmt: skip
 
     def trace(self, check: Check) -> Trace | None:

@@ -1,0 +1,102 @@
+"""Known mistakes of which a module holds several: each is told, whatever else is wrong in the same calls."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from grader.course.answers import Mistake
+from grader.course.stage import Stage
+from tests.conftest import SmallCourse
+from tests.diagnosis.engine import Call, causes
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "row"
+    text = "it works"
+    functions = ["attend", "inner", "outer"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+RIGHT = """
+    import numpy as np
+
+
+    def attend(x, keys=None, values=None, mask=None):
+        keys = x if keys is None else keys
+        values = keys if values is None else values
+        scores = x @ keys.T
+        if mask is not None:
+            scores = scores + mask
+        return np.tanh(scores / 50) @ values
+
+
+    def inner(x):
+        return np.maximum(x, 0)
+
+
+    def outer(x, b):
+        return inner(x) @ b + b.sum(axis=0)
+"""
+DEFAULT = "        values = keys if values is None else values\n"
+SORTED = "        values = np.cumsum(np.sort(x), axis=0) ** 2 - x if values is None else values\n"
+X = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, 1.0]])
+B = np.array([[0.5, -1.0], [2.0, 0.25], [1.5, 1.0]])
+
+
+@pytest.fixture(scope="module")
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=RIGHT)
+    return small_course.stage
+
+
+def replaced(old: str, new: str, text: str = RIGHT) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+def mistake(id: str, function: str, old: str, new: str) -> Mistake:
+    """Return a known mistake that is a small change of a function."""
+    changed = textwrap.dedent(replaced(old, new))
+    source = next(each for each in changed.split("\n\n\n") if each.startswith(f"def {function}("))
+    return Mistake(id, "row", function, f"{id} is wrong.", "Mend it.", source)
+
+
+def told(stage: Stage, learners: str, failing: list[Call], known: tuple[Mistake, ...]) -> set[tuple[str, str]]:
+    found = causes(stage, RIGHT, learners, [[each] for each in failing], mistakes=known)
+    return {(each.id, each.function) for each in found}
+
+
+def test_a_known_mistake_is_told_of_the_calls_that_an_edit_of_its_function_leaves(stage: Stage) -> None:
+    known = (
+        mistake("size-of-mask", "attend", "scores + mask", "scores - np.abs(mask)"),
+        mistake("sorted-values", "attend", DEFAULT, SORTED),
+    )
+    learners = replaced("scores + mask", "scores - mask", replaced(DEFAULT, SORTED))
+    masked: list[Call] = [
+        ("attend", (X + n, X, X + 1, M)) for n, M in enumerate((X[:, :2], X[:, 1:], X[::-1, :2], -X[:, :2]))
+    ]
+    crossed: list[Call] = [("attend", (X + n, X[::-1] * 0.5)) for n in range(2)]
+    assert told(stage, learners, [*masked, *crossed], known) == {
+        ("operator-confused", "attend"),
+        ("sorted-values", "attend"),
+    }
+
+
+def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too(stage: Stage) -> None:
+    known = (
+        mistake("absolute", "inner", "np.maximum(x, 0)", "np.abs(x)"),
+        mistake("no-sum", "outer", " + b.sum(axis=0)", ""),
+    )
+    learners = replaced("np.maximum(x, 0)", "np.abs(x)", replaced(" + b.sum(axis=0)", ""))
+    calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
+    calls += [("outer", (X - n, B)) for n in (0, 1, 2, 3)]
+    assert told(stage, learners, calls, known) == {("absolute", "inner"), ("no-sum", "outer")}

@@ -1,0 +1,111 @@
+"""A test that makes wrong calls one after the other: what mends the first may leave the last one wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import SmallCourse
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "forward"
+    text = "a layer scales"
+    functions = ["Layer", "Layer.forward"]
+    needs = []
+    hints = ["a", "b", "c"]
+
+    [[criteria]]
+    id = "measure"
+    text = "a layer is measured"
+    functions = ["measure"]
+    needs = ["forward"]
+    hints = ["a", "b", "c"]
+"""
+SOLUTION = """
+    import numpy as np
+
+
+    class Layer:
+        def __init__(self, weights):
+            self.weights = weights
+
+        def forward(self, x):
+            return x * self.weights
+
+
+    def measure(layer, x):
+        y = layer.forward(x)
+        return np.sqrt(np.mean(y**2))
+"""
+PUBLIC = """
+    @pytest.mark.criterion("forward")
+    @pytest.mark.parametrize("size", [2, 3])
+    def test_forward(learner, rng, size):
+        x, weights = rng.standard_normal((4, size)), rng.standard_normal(size)
+        assert_close(learner.Layer(weights).forward(x), x * weights)
+
+
+    @pytest.mark.criterion("measure")
+    @pytest.mark.parametrize("size", [2, 3])
+    def test_measure(learner, rng, size):
+        x, weights = rng.standard_normal((4, size)), rng.standard_normal(size)
+        layer = learner.Layer(weights)
+        layer.forward(x)
+        assert_close(learner.measure(layer, x), np.sqrt(np.mean((x * weights) ** 2)))
+
+
+    def assert_close(result, expected):
+        assert np.abs(plain_array(result) - expected).max() < 1e-9
+"""
+KNOWN = """
+    import numpy as np
+
+
+    @mistake(criterion="forward", replaces="Layer.forward", text="The weights were added.", fix="Multiply by them.")
+    def added(self, x):
+        return x + self.weights
+
+
+    @mistake(criterion="measure", replaces="measure", text="The root is missing.", fix="Take the root of the mean.")
+    def without_a_root(layer, x):
+        y = layer.forward(x)
+        return np.mean(y**2)
+"""
+WRONG = SOLUTION.replace("x * self", "x + self")
+
+
+def told(small_course: SmallCourse, learners: str, mistakes: str = "") -> dict[str, set[str]]:
+    """Return the functions, or the ids of known mistakes, that each row's failures are told."""
+    small_course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC, mistakes=mistakes)
+    rows = small_course.grade(learners, seed=1).verdict.criteria
+    found = {row.id: [each.diagnosis for each in row.failures] for row in rows}
+    return {
+        row: {each.mistake if each.declared else each.function for each in own if each is not None}
+        for row, own in found.items()
+    }
+
+
+def test_a_later_call_with_no_other_fault_has_the_cause_of_the_first(small_course: SmallCourse) -> None:
+    assert told(small_course, WRONG) == {"forward": {"Layer.forward"}, "measure": {"Layer.forward"}}
+
+
+def test_a_later_call_with_a_fault_of_its_own_is_told_that(small_course: SmallCourse) -> None:
+    found = told(small_course, WRONG.replace("np.mean(", "np.sum("))
+    assert found == {"forward": {"Layer.forward"}, "measure": {"measure"}}
+
+
+def test_a_later_call_that_stays_wrong_is_not_told_the_cause_of_the_first(small_course: SmallCourse) -> None:
+    found = told(small_course, WRONG.replace("np.sqrt(np.mean(y**2))", "np.median(np.cos(y)) ** 3 + y[0, 0]"))
+    assert found == {"forward": {"Layer.forward"}, "measure": set()}
+
+
+@pytest.mark.parametrize(("old", "id"), [("", "added"), ("np.sqrt(np.mean(y**2))", "without-a-root")])
+def test_known_mistakes_are_told_beside_each_other(small_course: SmallCourse, old: str, id: str) -> None:
+    learners = WRONG.replace(old, "np.mean(y**2)") if old else WRONG
+    assert told(small_course, learners, KNOWN) == {"forward": {"added"}, "measure": {id}}
