@@ -173,7 +173,7 @@ def secants() -> Canvas:
         rows.append((f"{method}: {written(slope)}, error {written(slope - 12, '+g')}", ink, end))
     frame.points([1.5, 2, 2.5], [3.375, 8, 15.625], "t", 5)
     for words, ink, end in rows:  # the forward one leaves the frame at its top
-        canvas.text(232, frame.at(2.8, min(end, 20.5))[1] + 4, words, ink, 12, "start")
+        canvas.text(232, frame.at(2.8, end if end < 20 else 20.7)[1] + 4, words, ink, 12, "start")
     frame.label(2.28, 13.4, "x³", "m", "end", 14)
     return canvas
 

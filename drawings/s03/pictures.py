@@ -13,6 +13,7 @@ from grader.explore.model import Array, Chart, Curves, Drawing, Graph, Graphs, K
 UP = (-18.0, 2.0)  # powers of ten
 SECOND = "second derivative"
 NO_LOSS = 1e-30  # nothing has no logarithm
+DRAWN = ("central", "forward", SECOND)  # in this order they have the colours of the lesson's pictures
 WAYS = ("Dual", "Variable")  # without any h
 NOTICES = {
     "sum": "In (a + b)·c the walk back hands c = 4 to s, which hands it on to a and b, and s = 5 to c.",
@@ -26,7 +27,7 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
 
 
 def _errors(known: Known) -> tuple[Drawing, ...]:
-    measured = [name for name in (*METHODS, SECOND) if name in known]
+    measured = [name for name in DRAWN if name in known]
     exact = [name for name in WAYS if name in known]
     if not measured and not exact:
         return ()

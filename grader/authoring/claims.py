@@ -185,7 +185,7 @@ def _names(stage: Stage) -> Iterator[Shortfall]:
     for row in stage.criteria:
         for name in row.functions:
             if name not in defined:
-                message = f"row {row.id} is about {name}, which the solution does not define"
+                message = f"criterion {row.id} is about {name}, which the solution does not define"
                 yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the criterion's functions")
     for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
         message = f"{name} is public in the solution and in no criterion of the checklist"
@@ -258,7 +258,7 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     counts = Counter(mistake.criterion for mistake in known)
     for row in stage.criteria:
         if counts[row.id] < LEAST:
-            message = f"row {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
+            message = f"criterion {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
             place = in_hidden(stage, mistakes_file(stage))
             yield Shortfall(stage.id, place, message, "add what people get wrong there")
 

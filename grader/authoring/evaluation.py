@@ -142,7 +142,9 @@ def rows(stage: Stage, results: Iterable[CaseResult], fresh: Container[str]) -> 
         seen |= {(name, each.hidden) for each in own if counts.counts(each.kind, "mathematics")}
     places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
     missing = [
-        Shortfall(stage.id, place, f"row {row.id} has no {kind} test", "write one, not of refusals or the dtype alone")
+        Shortfall(
+            stage.id, place, f"criterion {row.id} has no {kind} test", "write one, not of refusals or the dtype alone"
+        )
         for row in stage.criteria
         for kind, hidden, place in places
         if (row.id, hidden) not in seen
@@ -156,7 +158,7 @@ def _fixed(stage: Stage, hidden: Sequence[Outcome], fresh: Container[str]) -> It
         tests = [outcome.test.partition("[")[0] for outcome in hidden if outcome.criterion == row.id]
         if tests and not any(test in fresh for test in tests):
             place = in_hidden(stage, tests[0].partition("::")[0])
-            message = f"row {row.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
+            message = f"criterion {row.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
             yield Shortfall(stage.id, place, message, "add one that draws its inputs from the fixture `rng`")
 
 

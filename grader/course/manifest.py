@@ -225,9 +225,9 @@ def _criteria(top: Table) -> tuple[Criterion, ...]:
             table.wrong("id", f"'{row.id}' is already the id of criteria[{ids.index(row.id)}]")
         for i, need in enumerate(row.needs):
             if need in ids[place:]:
-                table.wrong(f"needs[{i}]", f"'{need}' is not an earlier row; a row needs only rows above it")
+                table.wrong(f"needs[{i}]", f"'{need}' is not an earlier criterion; one needs only those above it")
             elif need not in ids:
-                table.wrong(f"needs[{i}]", f"'{need}' is not the id of a row{did_you_mean(need, ids[:place])}")
+                table.wrong(f"needs[{i}]", f"'{need}' is not the id of a criterion{did_you_mean(need, ids[:place])}")
     return rows
 
 

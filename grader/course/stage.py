@@ -27,6 +27,7 @@ _AXES: Rule = (
     r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*",
     "names of axes with spaces between, as in 'batch seq d_model'",
 )
+NOWHERE = "is neither in a criterion's functions nor a member of a class"
 _MEMBER: Rule = r"[A-Za-z]\w*|__[a-z]+__", "an attribute, a method, or an operator as in '__add__'"
 
 
@@ -75,11 +76,11 @@ def contract_of(members: Table, values: Table, names: Iterable[str]) -> Contract
     known = asked.union(*found.values(), *(each for each in members.values.values() if isinstance(each, list)))
     for name in members.values:
         if name not in known:
-            members.wrong(name, f"is neither in a row's functions nor a member of a class{did_you_mean(name, known)}")
+            members.wrong(name, f"{NOWHERE}{did_you_mean(name, known)}")
         own = members.texts(name, _MEMBER, required=True)
         for place, member in enumerate(own):
             if member in found.get(name, ()):
-                members.wrong(f"{name}[{place}]", f"'{member}' is listed already, here or in a row's functions")
+                members.wrong(f"{name}[{place}]", f"'{member}' is listed already, here or in a criterion's functions")
             found.setdefault(name, set()).add(member)
     whole = {name: frozenset(each) for name, each in found.items()}
     return Contract(whole, _values(values, known))
@@ -89,7 +90,7 @@ def _values(table: Table, known: set[str]) -> dict[str, ValueKind]:
     found: dict[str, ValueKind] = {}
     for name in table.values:
         if name not in known:
-            table.wrong(name, f"is neither in a row's functions nor a member of a class{did_you_mean(name, known)}")
+            table.wrong(name, f"{NOWHERE}{did_you_mean(name, known)}")
         value = table.text(name)
         for kind in (each for each in VALUE_KINDS if each == value):
             found[name] = kind
@@ -104,7 +105,7 @@ def axes_of(table: Table, names: Iterable[str]) -> dict[str, dict[str, tuple[str
     axes: dict[str, dict[str, tuple[str, ...]]] = {}
     for function in table.values:
         if function.partition(".")[0] not in functions:
-            table.wrong(function, f"is not in a row's functions{did_you_mean(function, functions)}")
+            table.wrong(function, f"is not in a criterion's functions{did_you_mean(function, functions)}")
         arguments = table.table(function)
         axes[function] = {name: tuple(arguments.text(name, _AXES).split()) for name in arguments.values}
         for name in axes[function]:

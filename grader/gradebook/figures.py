@@ -275,11 +275,6 @@ class Figures:
         """Return why modules earn nothing, the reason of the most students first."""
         return sorted(self.zeros.values(), key=lambda each: -len(each.students))[:most]
 
-    def hardest(self, most: int) -> list[CriterionFigures]:
-        """Return the rows that the smallest part passes, of those that anybody misses."""
-        rows = [row for stage in self.stages.values() for row in stage.rows.values() if row.passed < row.of]
-        return sorted(rows, key=lambda row: row.share)[:most]
-
     def commonest(self, most: int) -> list[MistakeFigures]:
         """Return the mistakes of the most students."""
         return sorted(self.mistakes.values(), key=lambda each: -each.students)[:most]

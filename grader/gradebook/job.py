@@ -137,7 +137,7 @@ def faults(verdict: Verdict) -> Iterator[str]:
     for row in verdict.criteria:
         told = next((each for each in row.failures if each.status == "grader_fault"), None)
         if told is not None:
-            yield f"row {row.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
+            yield f"criterion {row.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
 
 
 def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:

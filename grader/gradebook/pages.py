@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 HOME = Path(__file__).parent
-SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
+SHOWN_MISTAKES, SHOWN_STUCK = 25, 50
 MOST_LINES = 200  # of a matrix
 OUTCOMES = {
     "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
@@ -88,7 +88,6 @@ class ClassPages:
             figures=figures,
             stages=sorted(figures.stages.values(), key=lambda each: (self._order.get(each.id, math.inf), each.id)),
             mistakes=figures.commonest(SHOWN_MISTAKES),
-            hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),
             zeros=figures.nothing_earned(SHOWN_MISTAKES),
             anonymous=self.numbers is not None,

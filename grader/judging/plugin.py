@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks of stage tests."""
-    config.addinivalue_line("markers", "criterion(id): the row of the stage's checklist that a test belongs to")
+    config.addinivalue_line("markers", "criterion(id): the criterion of the stage's checklist that a test belongs to")
     config.addinivalue_line(
         "markers", "changes_arguments: the tested function is meant to change its arguments in place"
     )

@@ -163,7 +163,7 @@ class Suite:
             criterion = criterion_of(item)
             if criterion not in known:
                 said = criterion or "no criterion mark"
-                self.faults.append(f"{name_of(item)} belongs to no row of the checklist: {said}")
+                self.faults.append(f"{name_of(item)} belongs to no criterion of the checklist: {said}")
             self.expected.append((name_of(item), criterion, self.is_hidden(item)))
 
 

@@ -199,12 +199,12 @@ def faults(stage: Stage, steps: tuple[ReadmeStep, ...]) -> Iterator[tuple[str, s
     for row in stage.criteria:
         if (times := placed.count(row.id)) != 1:
             said = "no step" if times == 0 else f"{times} steps"
-            yield f"row {row.id} belongs to {said} of the README", f"write `- [ ] {row.text}` in one step"
+            yield f"criterion {row.id} belongs to {said} of the README", f"write `- [ ] {row.text}` in one step"
     order = [row.id for row in stage.criteria if row.id in placed]
     if sorted(placed) == sorted(order) and placed != order:
         wrong = next(place for place, (here, there) in enumerate(zip(placed, order, strict=True)) if here != there)
         yield (
-            f"row {placed[wrong]} stands in the README where {order[wrong]} is due",
+            f"criterion {placed[wrong]} stands in the README where {order[wrong]} is due",
             "give page and manifest one order",
         )
     for step in steps:

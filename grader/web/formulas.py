@@ -125,8 +125,10 @@ def _word(name: str) -> Token:
     return Token("name" if "_" in name else "word", f"\\text{{{quoted}}}")
 
 
+TALL = "\\mathopen{}\\left(", "\\right)"
 SPACED = (",", ";", ":")  # have room behind them
 REACHING = ("Σ", "Π", "∂", "∇", "|", "‖")  # what follows them belongs to them, however far
+NEXT_LINE = " \\newline "  # live.js sets what stands between by itself, so that it can wrap
 MOST_LINES, MOST_COLUMNS = 12, 160
 PROSE = 0.5  # a line of which more is words is a sentence
 _GAP = re.compile(r" {2,}")
@@ -158,9 +160,9 @@ def formula(block: str) -> str | None:
         return None
     if len(rows) == 1:
         return "\\qquad ".join(rows[0])
-    if not _is_aligned(lines):
-        rows = [["\\qquad ".join(row)] for row in rows]
     columns = max(map(len, rows))
+    if sum(len(row) > 1 for row in rows) < 2 or not _is_aligned(lines):
+        return NEXT_LINE.join("\\qquad ".join(row) for row in rows)
     body = " \\\\ ".join(" & \\quad ".join(row) for row in rows)
     return f"\\begin{{array}}{{{'l' * columns}}}{body}\\end{{array}}"
 
@@ -220,7 +222,10 @@ def _group(tokens: list[Token], closing: str | None) -> tuple[str, list[Token]]:
             return _joined(pieces), tokens
         if token.kind == "open":
             inner, tokens = _group(tokens, PAIRS[token.text])
-            pieces.append(Token("group", f"{token.tex}{inner}{CLOSING[PAIRS[token.text]]}", inner))
+            begin, end = token.tex, CLOSING[PAIRS[token.text]]
+            if "\\frac" in inner and token.text == "(":  # as tall as the fraction, and no wider than before
+                begin, end = TALL
+            pieces.append(Token("group", f"{begin}{inner}{end}", inner))
         elif token.kind in ("√", "^", "_"):
             tokens = _bound(token.kind, pieces, tokens)
         elif token.kind in ("raised", "lowered", "hat"):
@@ -290,7 +295,9 @@ def _joined(pieces: list[Token]) -> str:
             found += piece.tex
             continue
         before, after = pieces[place - 1] if place else None, pieces[place + 1] if place + 1 < len(pieces) else None
-        if before is None or after is None or {before.kind, after.kind} & {"relation", "operator"}:
+        if place == 1 and after is not None and (pieces[0].kind, after.kind) == ("operator", "word"):
+            found += "\\ "  # the sign itself is spoken of
+        elif before is None or after is None or {before.kind, after.kind} & {"relation", "operator"}:
             found += " "
         elif before.text in SPACED or {before.kind, after.kind} & {"word", "name"}:
             found += "\\ "
@@ -318,10 +325,13 @@ def _has_room(pieces: list[Token], place: int) -> bool:
     return all(0 < each < len(pieces) - 1 and pieces[each].kind == "space" for each in around)
 
 
+FACTORS = ("letter", "number", "group", "function", "space", "name", "hat")
+
+
 def _left(pieces: list[Token], end: int) -> int | None:
     """Return where the factors before a stroke begin; None where a word stands among them, or none does."""
     begin = end
-    while begin > 0 and pieces[begin - 1].kind in ("letter", "number", "group", "function", "space", "name", "hat"):
+    while begin > 0 and (pieces[begin - 1].kind in FACTORS or _is_tight(pieces, begin - 1)):
         begin -= 1
     while begin < end and pieces[begin].kind == "space":
         begin += 1
@@ -331,6 +341,12 @@ def _left(pieces: list[Token], end: int) -> int | None:
     binds = [each for each in pieces[:begin] if each.kind != "space"][-1:]  # a sum, a word, or another quotient
     bound = any(each.text == "/" or each.kind in ("word", "name") or each.text in REACHING for each in binds)
     return begin if begin < end and ends_well and not bound and _is_product(pieces[begin:end]) else None
+
+
+def _is_tight(pieces: list[Token], place: int) -> bool:
+    """Say whether a piece multiplies its neighbours without any room, as in q·k: they belong together."""
+    beside = pieces[max(place - 1, 0) : place + 2]
+    return pieces[place].text == "·" and len(beside) == 3 and all(each.kind != "space" for each in beside)
 
 
 def _is_product(pieces: list[Token]) -> bool:
@@ -356,7 +372,7 @@ def _right(pieces: list[Token], begin: int) -> int | None:
 def _bare(pieces: list[Token]) -> str:
     """Return what stands above or below a stroke, without brackets that the stroke makes superfluous."""
     one = pieces[0]
-    bracketed = len(pieces) == 1 and one.kind == "group" and one.tex.startswith("(") and one.tex == f"({one.text})"
+    bracketed = len(pieces) == 1 and one.kind == "group" and one.tex in (f"({one.text})", one.text.join(TALL))
     return one.text if bracketed else _joined(pieces)
 
 

@@ -179,15 +179,16 @@ PUBLIC = "The public tests of every criterion pass; hidden tests run when you su
 
 @dataclass(frozen=True)
 class Told:
-    """One failed test as the page tells it; gradients is a table in plain text."""
+    """One failed test as the page tells it, in that order; line is the text at its place, gradients a table."""
 
+    cause: str
+    where: str
+    line: str
     call: str
     message: str
     help: str
     gradients: str
     notes: tuple[str, ...]
-    cause: str
-    where: str
 
 
 @dataclass(frozen=True)
@@ -318,10 +319,13 @@ def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Criterio
 
 def _told(failure: Failure) -> Told:
     cause = failure.diagnosis
-    where = f"{failure.where.file}:{failure.where.line}" if failure.where is not None else ""
-    said, help = (cause.text, "") if cause is not None else (no_cause(failure), failure.help)
-    message = evidence(failure, Style(LOOK, ""))
-    return Told(failure.call, message, help, _table(failure.gradients), failure.notes, said, where)
+    where, line = "", ""
+    if failure.where is not None:
+        where, line = f"{failure.where.file}:{failure.where.line}", failure.where.text
+    said, help = (cause.text, "") if cause is not None else ("", failure.help)
+    message, unknown = evidence(failure, Style(LOOK, "")), no_cause(failure)
+    notes = (*failure.notes, unknown) if unknown else failure.notes
+    return Told(said, where, line, failure.call, message, help, _table(failure.gradients), notes)
 
 
 def _table(gradients: Sequence[Gradient]) -> str:

@@ -186,6 +186,7 @@ def _alike(stage: Stage, status: str) -> tuple[RoadCriterion, ...]:
 
 def _row(stage: Stage, row: CriterionCheck) -> RoadCriterion:
     criterion = stage.criterion(row.id)
-    told = kind_of_row(row), status_words(row), row.mistake
+    cause = "" if row.status == "blocked" else row.mistake  # it is told where it fails; this one only waits
+    told = kind_of_row(row), status_words(row), cause
     tests = row.tests_passed, row.tests_total
     return RoadCriterion(row.id, criterion.text, criterion.functions, row.status, *told, *tests, row.robust)

@@ -82,7 +82,7 @@ class TestNames:
         readme = README.replace("`half`, then", "`half` and `halve.it`, then")
         place, message = one(small_course, manifest=manifest, readme=readme)
         assert place == f"{STAGE}/stage.toml"
-        assert message == "row total is about halve.it, which the solution does not define"
+        assert message == "criterion total is about halve.it, which the solution does not define"
 
     def test_a_public_name_in_no_row(self, small_course: SmallCourse) -> None:
         more = SOLUTION + '\n\ndef quarter(x):\n    """Example."""\n    return half(x) / 2\n'
@@ -176,7 +176,8 @@ class TestMistakes:
     def test_a_row_with_fewer_than_three(self, small_course: SmallCourse) -> None:
         text = MISTAKES[: MISTAKES.rindex("@mistake")]
         place, message = one(small_course, mistakes=text)
-        assert place == f"{ANSWERS}/mistakes.py" and message == "row half has 2 known mistakes, expected at least 3"
+        assert place == f"{ANSWERS}/mistakes.py"
+        assert message == "criterion half has 2 known mistakes, expected at least 3"
 
     def test_a_mistake_about_an_unknown_row(self, small_course: SmallCourse) -> None:
         more = '\n\n@mistake(criterion="third", replaces="half", text="t", fix="f")\n' + A_THIRD
@@ -255,7 +256,7 @@ class TestReadme:
 
     def test_one_whose_steps_lack_a_row(self, small_course: SmallCourse) -> None:
         place, message = one(small_course, readme=README.replace("- [ ] half halves the total\n", ""))
-        assert (place, message) == (f"{STAGE}/README.md", "row half belongs to no step of the README")
+        assert (place, message) == (f"{STAGE}/README.md", "criterion half belongs to no step of the README")
 
     def test_one_without_steps(self, small_course: SmallCourse) -> None:
         place, message = one(small_course, readme=README.partition("## Sums")[0])

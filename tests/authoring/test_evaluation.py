@@ -175,13 +175,13 @@ class TestRows:
     def test_a_row_without_one_is_named(self, left_out: int, kind: str) -> None:
         outcomes = [outcome for number, outcome in enumerate(self.OUTCOMES) if number != left_out]
         (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
-        assert shortfall.message == f"row half has no {kind} test"
+        assert shortfall.message == f"criterion half has no {kind} test"
         assert shortfall.place == ("stages/s90_small/tests/" if kind == "public" else f"{HIDDEN}/")
 
     def test_a_hidden_test_of_refusals_alone_is_none(self) -> None:
         outcomes = [replace(each, kind="refusals") if each == self.OUTCOMES[3] else each for each in self.OUTCOMES]
         (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
-        assert shortfall.message == "row half has no hidden test"
+        assert shortfall.message == "criterion half has no hidden test"
         alone = [replace(each, kind="refusals") if each.criterion == "half" else each for each in self.OUTCOMES]
         assert evaluation.rows(STAGE, [result("reference", 1, verdict(), *alone)], self.FRESH) == []
 
@@ -193,7 +193,8 @@ class TestRows:
         fresh = {"test_total.py::test_total_True", "test_half.py::test_half_False", "test_half.py::test_of_total"}
         (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], fresh)
         assert shortfall.place == f"{HIDDEN}/test_half.py"
-        assert shortfall.message == "row half has hidden tests of fixed inputs only: their answers can be hard-coded"
+        said = "criterion half has hidden tests of fixed inputs only: their answers can be hard-coded"
+        assert shortfall.message == said
         assert shortfall.fix == "add one that draws its inputs from the fixture `rng`"
 
     def test_one_fresh_test_of_a_row_is_enough_and_its_parameters_do_not_matter(self) -> None:

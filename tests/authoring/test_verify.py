@@ -207,9 +207,9 @@ class TestReferenceThatFails:
 @pytest.mark.parametrize(
     ("name", "place", "message"),
     [
-        ("unmarked", "tests/", "test_hidden.py::test_more belongs to no row of the checklist: no criterion mark"),
-        ("row", "", "row half has no hidden test"),
-        ("public", "tests/", "row half has no public test"),
+        ("unmarked", "tests/", "test_hidden.py::test_more belongs to no criterion of the checklist: no criterion mark"),
+        ("row", "", "criterion half has no hidden test"),
+        ("public", "tests/", "criterion half has no public test"),
         ("begun", "small.py", "the stub's criterion total is failed, expected not_started"),
         ("alternative", "alternatives/loops.py", "alternatives/loops does not pass for seed 1000: half failed: "),
         ("mistakes", "", "s06_small/mistakes.py:34: @mistake takes criterion, replaces, text, fix"),
@@ -218,7 +218,7 @@ class TestReferenceThatFails:
         ("solution", "", "hidden/s09_small/solution.py:25: "),
         ("tests", "", "hidden/s10_small/test_hidden.py:22: "),
         ("no stub", "small.py", "the stub differs from what the solution makes"),
-        ("fixed", "test_hidden.py", "row half has hidden tests of fixed inputs only: "),
+        ("fixed", "test_hidden.py", "criterion half has hidden tests of fixed inputs only: "),
         ("fixed", "tests/test_small.py", "test_total_of_two_rows names no kind, or several"),
     ],
 )

@@ -157,7 +157,10 @@ class TestMistakes:
                 '[forbidden]\nreason = "r"\nnames = [".list.sort"]',
                 "forbidden.names[0]: '.list.sort' is not a Python",
             ),
-            ('[axes.split_head]\nx = "n"', "axes.split_head: is not in a row's functions; did you mean 'split_heads'?"),
+            (
+                '[axes.split_head]\nx = "n"',
+                "axes.split_head: is not in a criterion's functions; did you mean 'split_heads'?",
+            ),
             ('[axes.split_heads]\nx = "n, m"', "axes.split_heads.x: 'n, m' is not names of axes with spaces between"),
             ('[axes.split_heads]\nx = "… m"', "axes.split_heads.x: '… m' is not names of axes"),
             ('[axes.split_heads]\nx = ""', "axes.split_heads.x: '' is not names of axes"),
@@ -190,16 +193,17 @@ class TestMistakes:
         assert mistake(write(HEAD + SPLIT + SPLIT)) == expected
 
     def test_a_row_needs_no_later_row(self, write: Write) -> None:
-        expected = "criteria[0].needs[0]: 'split-heads' is not an earlier row; a row needs only rows above it"
+        expected = "criteria[0].needs[0]: 'split-heads' is not an earlier criterion; one needs only those above it"
         assert mistake(write(HEAD + FORWARD + SPLIT)) == expected
 
     def test_a_row_does_not_need_itself(self, write: Write) -> None:
         row = FORWARD.replace('["split-heads"]', '["forward"]')
-        assert mistake(write(HEAD + SPLIT + row)).startswith("criteria[1].needs[0]: 'forward' is not an earlier row")
+        said = mistake(write(HEAD + SPLIT + row))
+        assert said.startswith("criteria[1].needs[0]: 'forward' is not an earlier criterion")
 
     def test_a_row_needs_a_row_that_exists(self, write: Write) -> None:
         row = FORWARD.replace('["split-heads"]', '["split-head"]')
-        expected = "criteria[1].needs[0]: 'split-head' is not the id of a row; did you mean 'split-heads'?"
+        expected = "criteria[1].needs[0]: 'split-head' is not the id of a criterion; did you mean 'split-heads'?"
         assert mistake(write(HEAD + SPLIT + row)) == expected
 
     def test_all_mistakes_are_told_at_once_with_their_file(self, write: Write) -> None:

@@ -216,7 +216,7 @@ def test_what_the_tables_list_is_added(tmp_path: Path) -> None:
     [
         (
             '[members]\nLayr = ["x"]',
-            "members.Layr: is neither in a row's functions nor a member of a class; did you mean",
+            "members.Layr: is neither in a criterion's functions nor a member of a class; did you mean",
         ),
         ('[members]\nLayer = ["x", "x"]', "members.Layer[1]: 'x' is listed already"),
         ('[members]\nLayer = ["forward"]', "members.Layer[0]: 'forward' is listed already"),
@@ -224,7 +224,7 @@ def test_what_the_tables_list_is_added(tmp_path: Path) -> None:
         ('[members]\nLayer = ["x.y"]', "members.Layer[0]: 'x.y' is not an attribute, a method, or an operator"),
         ('[members]\nLayer = "x"', "members.Layer: 'x' is not a list"),
         ("[members]\nLayer = []", "members.Layer: "),
-        ('[values]\nparams = "array"', "values.params: is neither in a row's functions nor a member of a class"),
+        ('[values]\nparams = "array"', "values.params: is neither in a criterion's functions nor a member of a class"),
         ('[values]\nbuild = "list"', "values.build: 'list' is not 'array' or 'dict of arrays'"),
         ("[values]\nbuild = 3", "values.build: 3 is not a text"),
     ],

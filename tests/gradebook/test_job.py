@@ -48,7 +48,7 @@ def test_a_row_whose_test_is_wrong_says_which_and_why() -> None:
     wrong = replace(PUBLIC, status="grader_fault", message="the reference solution does not pass this test either")
     row = replace(SPLIT, status="grader_fault", failures=(PUBLIC, wrong, replace(wrong, message="another")))
     verdict = replace(VERDICT, criteria=(SCORES, row, CRASH), faults=("no memory",))
-    assert [*faults(verdict)] == ["no memory", f"row split-heads, {wrong.test}: {wrong.message}"]
+    assert [*faults(verdict)] == ["no memory", f"criterion split-heads, {wrong.test}: {wrong.message}"]
     assert [*faults(replace(VERDICT, criteria=(SPLIT, CRASH)))] == []
 
 

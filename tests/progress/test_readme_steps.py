@@ -192,8 +192,12 @@ class TestFaults:
         ("was", "now", "message"),
         [
             ("Step 2", "Step 3", "the steps of the README are numbered 1, 3, 3"),
-            ("- [x] half halves\n", "", "row half belongs to no step of the README"),
-            ("* [ ] no warning", "* [ ] no warning\n* [ ] half halves", "row half belongs to 2 steps of the README"),
+            ("- [x] half halves\n", "", "criterion half belongs to no step of the README"),
+            (
+                "* [ ] no warning",
+                "* [ ] no warning\n* [ ] half halves",
+                "criterion half belongs to 2 steps of the README",
+            ),
             ("- [ ] Layer adds", "- [ ] Layer ads", "step 2 of the README has an item that is no criterion: Layer ads"),
             ("* [ ] no warning", "", "step 3 of the README has no criterion"),
             ("grader check\ns91", "pytest", "step 2 of the README does not say how to check it"),
@@ -207,7 +211,7 @@ class TestFaults:
 
     def test_rows_of_another_order(self) -> None:
         page = PAGE.replace("- [x] half halves\n- [ ] Layer adds", "- [ ] Layer adds\n- [x] half halves")
-        assert found(page) == ["row layer stands in the README where half is due"]
+        assert found(page) == ["criterion layer stands in the README where half is due"]
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=[stage.id for stage in STAGES])

@@ -140,6 +140,7 @@ def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Plac
         page.run("document.querySelector('button[data-do=explore]').click()")
         page.until("document.querySelector('#board').innerText.includes('nothing to draw')")
         page.until("document.querySelector('#answer').hidden")
+        page.until("document.querySelector('#board details[data-key=drawn]').open")  # as it was asked for
 
 
 PLANS = """
@@ -197,6 +198,7 @@ def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> 
     with serving(course) as address:
         page.open(address)
         assert page.until("document.querySelectorAll('.formula .katex').length") == 3
+        assert page.run("document.querySelectorAll('div.formula .typeset > span').length") == 1  # a line of a formula
         assert page.run("document.querySelector('.formula math') !== null && document.fonts.check('16px KaTeX_Main')")
         page.run("document.querySelector('#formulas').click()")
         assert page.run("getComputedStyle(document.querySelector('.formula pre')).display") != "none"

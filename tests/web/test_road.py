@@ -103,6 +103,13 @@ def test_what_the_last_check_found_is_told_with_its_cause(place: Place, workspac
     )
 
 
+def test_a_criterion_that_waits_does_not_repeat_a_cause(place: Place, workspace: Workspace) -> None:
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    checked(workspace, "failed", "blocked")
+    double, quadruple = found(workspace).stops[0].rows
+    assert (double.said, quadruple.status, quadruple.said) == ("This is the square.", "blocked", "")
+
+
 def test_a_text_that_was_changed_since_is_not_told_anything_of(place: Place, workspace: Workspace) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
     checked(workspace, "failed", "passed")

@@ -325,6 +325,12 @@ def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> 
         return []
     lines: list[Text] = []
     shown = told(result, style)
+    if result.status == "blocked" and style.only is None:
+        again = [each for each in shown if causes.get(_text(each), result.id) != result.id]
+        shown = [each for each in shown if each not in again]
+        for other, tests in Counter(causes[_text(each)] for each in again).items():
+            verb = "fails" if tests == 1 else "fail"
+            lines += paragraph(f"{count(tests, 'test')} {verb} by the same cause as {other}.", style.look, "dim")
     for number, failure in enumerate(shown):
         cause = failure.diagnosis
         elsewhere = causes.get(cause.text, "") if cause is not None else ""

@@ -27,12 +27,14 @@
       typeset.className = "typeset";
       const { tex, display } = place.dataset;
       try {
-        for (const piece of tex.startsWith("\\begin") ? [tex] : tex.split("\\qquad ")) { // pieces may wrap
-          const part = typeset.appendChild(document.createElement("span"));
-          katex.render(piece, part, {
-            displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
-            throwOnError: true, maxExpand: 100, maxSize: 20,
-          });
+        for (const line of tex.split(" \\newline ")) {
+          const row = typeset.appendChild(document.createElement("span"));
+          for (const piece of line.startsWith("\\begin") ? [line] : line.split("\\qquad ")) { // pieces may wrap
+            katex.render(piece, row.appendChild(document.createElement("span")), {
+              displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
+              throwOnError: true, maxExpand: 100, maxSize: 20,
+            });
+          }
         }
       } catch {
         continue; // the text stays
@@ -83,13 +85,21 @@
     answer.hidden = !said;
   }
 
+  // Has a part of the board stay open or closed, as it is, when another board comes.
+  function touch(key) {
+    board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
+  }
+
   // Takes back that an example runs, and shows what came of it.
   function endExploring() {
     if (answer.dataset.explores !== "yes") return;
     const drawn = board.querySelector('[data-key="drawn"]');
     answered(drawn ? "Your functions have run; what they give follows." : "");
     answer.dataset.explores = "";
-    drawn?.scrollIntoView({ block: "nearest" });
+    if (!drawn) return;
+    drawn.open = true;
+    touch("drawn");
+    drawn.scrollIntoView({ block: "nearest" });
   }
 
   function lost(isLost) {
@@ -281,7 +291,7 @@
   });
   board?.addEventListener("click", (event) => {
     const key = event.target.closest("summary")?.parentElement.dataset.key;
-    if (key) board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
+    if (key) touch(key);
   });
   document.addEventListener("visibilitychange", () => {
     if (board && document.visibilityState === "visible" && !find("elsewhere").hidden) ask("open", "");

@@ -11,7 +11,7 @@ from grader.explore.model import Exploration, Graph, Graphs
 from tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
-ALL_SERIES = ["forward", "central", "second derivative", "Dual and Variable"]
+ALL_SERIES = ["central", "forward", "second derivative", "Dual and Variable"]
 
 
 def graphs(found: Exploration) -> dict[str, Graph]:
@@ -110,7 +110,7 @@ def test_a_wrong_quotient_is_shown_and_called_not_right(tmp_path: Path) -> None:
     text = reference("s03").replace("(f(x + h) - f(x - h)) / (2 * h)", "(f(x + h) - f(x - h)) / 2 * h")
     found = explored(tmp_path, "s03", text)
     (errors,) = charts(found, "errors").values()
-    assert [each.name for each in errors.series][:2] == ["forward", "central: not right"]
+    assert [each.name for each in errors.series][:2] == ["central: not right", "forward"]
     assert drawing(found, "errors").caption.startswith("Not right yet: the central quotient with h = 0.316 should be")
 
 

@@ -165,6 +165,13 @@ def test_a_waiting_row_tells_no_failures_unless_asked() -> None:
     assert FAILURE.message in shown(FORWARD, verbose=True)
 
 
+def test_on_request_failures_of_a_waiting_row_with_a_cause_that_is_told_are_counted() -> None:
+    waits = replace(FORWARD, failures=(*[replace(FAILURE, call="multi(x)")] * 13, other(1)))
+    lines = shown(failing(FAILURE), waits, verbose=True).splitlines()
+    assert "    13 tests fail by the same cause as split-heads." in lines and "    multi(x)" not in lines
+    assert "    multi(x)" in shown(failing(FAILURE), waits, only=FORWARD.id).splitlines()
+
+
 def test_on_request_the_tests_that_wait_are_counted_by_what_they_wait_for() -> None:
     waits = replace(FAILURE, status="blocked", message="merge_heads is not written yet", diagnosis=None)
     row = replace(FORWARD, failures=(*[waits] * 13, replace(waits, message="split is not written yet"), FAILURE))
