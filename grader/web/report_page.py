@@ -179,7 +179,7 @@ class ReportPages:
         """Return the report as one file that needs nothing else; certificate is a document of certificate.py."""
         body, key = certificate[NAME], certificate["key"]
         passed = {each["stage"] for each in body["stages"]}
-        attention = next((each for each in pictures if each.weights and each.stage.id in passed), None)
+        drawn = next((each for each in pictures if each.weights and each.stage.id in passed), None)
         return self._templates.get_template("report.html").render(
             road=found,
             student=body["student"],
@@ -187,7 +187,7 @@ class ReportPages:
             pictures=pictures,
             no_pictures=no_pictures,
             certificate=body,
-            attention=attention,
+            drawn=drawn,
             key=key,
             signature=certificate["signature"],
             said=SIGNED.format(key) if key else UNSIGNED,

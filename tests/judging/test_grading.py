@@ -134,4 +134,4 @@ def test_test_files_that_are_at_fault_end_the_hunt_as_ours(course: SmallCourse) 
     with hidden_tests(course, '@pytest.mark.criterion("half")\n', ""):
         found = first_failure(course, SOLUTION, "half")
     assert found is not None and (found.test, found.status) == ("the run", "grader_fault")
-    assert "belongs to no row" in found.message
+    assert "belongs to no criterion" in found.message

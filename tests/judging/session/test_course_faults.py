@@ -74,11 +74,11 @@ class TestCourseFaults:
     @pytest.mark.parametrize(
         ("broken", "said"),
         [
-            ("def test_odd(learner): pass", "belongs to no row"),
+            ("def test_odd(learner): pass", "belongs to no criterion"),
             ("@pytest.mark.criterion('tripple')\ndef test_odd(learner): pass", "tripple"),
             (
                 "@pytest.mark.criterion('double')\n@pytest.mark.criterion('fill')\ndef test_odd(learner): pass",
-                "belongs to no row",
+                "belongs to no criterion",
             ),
             ("raise OSError('while collected')", "while collected"),
             ("def (:", "cannot be collected"),
