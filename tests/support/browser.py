@@ -192,6 +192,7 @@ def browser(folder: Path) -> Iterator[Page]:
 def _page(pipe: _Pipe) -> Page:
     target = pipe.send("Target.createTarget", {"url": "about:blank"})["targetId"]
     session = pipe.send("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+    pipe.send("Emulation.setFocusEmulationEnabled", {"enabled": True}, session)  # else one page at most hears of focus
     page = Page(lambda method, parameters: pipe.send(method, parameters, session), pipe.events)
     for domain in ("Page", "Runtime", "Network", "Log"):
         page.call(f"{domain}.enable")
