@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,8 +10,6 @@ from functools import lru_cache
 
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
-
-COMPARED = 3  # tests of a criterion whose gradients are compared: a few are enough
 
 
 @dataclass
@@ -53,7 +50,6 @@ class Answers:
         self.stub_text = stub_text
         self._alternatives = alternatives
         self._prepared = prepared or RightModules()
-        self._compared: Counter[str] = Counter()
 
     @property
     def reference(self) -> types.ModuleType:
@@ -76,14 +72,6 @@ class Answers:
         for text in self.rights:
             noting(text)
         return self._prepared
-
-    def compares(self, criterion: str) -> bool:
-        """Say whether one more test of a criterion has its gradients compared."""
-        return self._compared[criterion] < COMPARED
-
-    def compared(self, criterion: str) -> None:
-        """Count one test of a criterion whose gradients were compared."""
-        self._compared[criterion] += 1
 
 
 @lru_cache(64)  # of the stages that are graded again and again

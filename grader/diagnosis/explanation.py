@@ -51,15 +51,12 @@ def explained(
     actual is the value that was found wrong, where there is one; criterion is the one that the test belongs to.
     """
     shown = _called(answers, connection, actual)
-    if not wrong or answers.is_stub or not answers.compares(criterion):
+    if not wrong or answers.is_stub:
         return shown
     try:
-        found = _gradients(answers, connection, criterion)
+        return replace(shown, gradients=_gradients(answers, connection, criterion))
     except Exception as error:  # as below; what is known already stays
         return replace(shown, failure=shown.failure or _told(error))
-    if found:
-        answers.compared(criterion)
-    return replace(shown, gradients=found)
 
 
 def _gradients(answers: Answers, connection: Connection, criterion: str) -> tuple[Gradient, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import time
 import types
 import warnings
 from collections.abc import Iterator, Mapping
@@ -22,7 +21,6 @@ from grader.diagnosis.replay import Replay, same_array, usable
 from grader.outcome import Finding, Gradient
 from grader.sandbox.record import Name, Record
 
-SECONDS = 0.02  # of processor time: what takes longer is left out
 LARGEST_COMPARED = 2_000_000  # values of an array that is compared
 MOST = 12  # gradients that are told of
 NAME = 40  # characters
@@ -59,35 +57,32 @@ def gradients(
     module: types.ModuleType,
     records: list[Record],
     names: dict[str, Name],
-    row: str,
-    seconds: float = SECONDS,
+    criterion: str,
 ) -> tuple[Gradient, ...]:
-    """Return the gradients of the first backward pass that is wrong in a test of a row about gradients; else none.
+    """Return the gradients of the first backward pass that is wrong in a test about gradients; else none.
 
-    They are what the call returned, and what was read of its object before the next one. module is the reference;
-    seconds are of processor time.
+    They are what the call returned, and what was read of its object before the next one. module is a right one.
     """
-    functions = next((each.functions for each in stage.criteria if each.id == row), ())
+    functions = next((each.functions for each in stage.criteria if each.id == criterion), ())
     if not is_about_gradients(functions) or not any(map(is_backward, records)) or not usable(records):
         return ()
-    ends_at = time.process_time() + seconds
     test = _Test(stage, module, records, names)
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        for call, group in _passes(test, ends_at):
-            found = _told(group, test, call, ends_at)
+        for call, group in _passes(test):
+            found = _told(group, test, call)
             if any(each.finding for each in found):
-                return found if time.process_time() <= ends_at else ()
+                return found
     return ()
 
 
-def _passes(test: _Test, ends_at: float) -> Iterator[tuple[Record, list[Pair]]]:
-    """Yield each backward call with the values that belong to it, as far as the time allows."""
+def _passes(test: _Test) -> Iterator[tuple[Record, list[Pair]]]:
+    """Yield each backward call with the values that belong to it."""
     replay = Replay(test.module, test.stage, test.names, False)
     call: Record | None = None
     group: list[Pair] = []
     for place, record in enumerate(test.records):
         outcome = replay.perform(record)
-        if outcome is None or outcome[1] is not None or time.process_time() > ends_at:
+        if outcome is None or outcome[1] is not None:
             break
         if is_backward(record):
             if call is not None:
@@ -99,14 +94,12 @@ def _passes(test: _Test, ends_at: float) -> Iterator[tuple[Record, list[Pair]]]:
         yield call, group
 
 
-def _told(group: list[Pair], test: _Test, call: Record, ends_at: float) -> tuple[Gradient, ...]:
+def _told(group: list[Pair], test: _Test, call: Record) -> tuple[Gradient, ...]:
     known = {each.name: each for each in group if _is_number(each.expected)}
     right = {name: np.asarray(each.expected, dtype=np.float64) for name, each in known.items()}
     sizes = sizes_of(test.records, test.stage, test.module)
     told: list[Gradient] = []
     for name, each in known.items():
-        if time.process_time() > ends_at:
-            break
         others = {other: value for other, value in right.items() if other != name}
         given = Given(others, sizes, _incoming(call, test))
         told.append(_compared(each, given, test.stage))
@@ -216,7 +209,7 @@ class Pair:
 
 
 def is_about_gradients(functions: tuple[str, ...]) -> bool:
-    """Say whether a row is about gradients, by the names of its functions.
+    """Say whether a criterion is about gradients, by the names of its functions.
 
     >>> is_about_gradients(("Dense.backward", "Dense")), is_about_gradients(("backward_elimination",))
     (True, False)

@@ -16,6 +16,7 @@ from grader.course.stage import Stage, Tolerance
 from grader.sandbox.exceptions import LEARNERS
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Frame, Name, Record, copied_value
+from grader.worker.draws import Draws
 from grader.worker.server import IN_PLACE, perform
 
 MAX_RECORDS = 400
@@ -41,6 +42,7 @@ class Replay:
             if entry.number and hasattr(module, name):
                 self.objects[entry.number] = getattr(module, name)
         self._named = frozenset(self.objects)
+        self._draws = Draws()
 
     def copied(self) -> Self:
         """Return a replay that goes on from here with the same objects, and leaves this one as it is."""
@@ -105,6 +107,7 @@ class Replay:
         args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
         kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
         before = frozen([args, kwargs])
+        self._draws.use()
         try:
             result = perform(record.kind, self.objects[record.target], record.name, args, kwargs)
         except Exception as error:  # a wrong answer may well raise

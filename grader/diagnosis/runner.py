@@ -107,7 +107,9 @@ def _variant_given(value, made):
 
 
 def _variant_one(requests, steps):
+    from grader.worker.draws import Draws
     from grader.worker.server import perform
+    Draws().use()
     _variant_left[:] = steps, _VariantStop
     made, told = [], []
     try:

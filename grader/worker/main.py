@@ -145,7 +145,7 @@ def _import_all() -> None:
     import numpy.linalg
     import numpy.random  # noqa: F401
 
-    from grader.worker import confine, loading, server, supervisor  # noqa: F401
+    from grader.worker import confine, draws, loading, server, supervisor  # noqa: F401
 
 
 def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:
@@ -206,6 +206,7 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
 def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
     """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
     from grader.protocol import codec
+    from grader.worker.draws import begin_process
     from grader.worker.loading import load
 
     server.listen()
@@ -213,6 +214,7 @@ def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
         from grader.worker.steps import Steps
 
         Steps(server.label, steps, channel).begin()
+    begin_process()
     try:
         server.module = load(source, server.label)
         server.objects[0] = server.module

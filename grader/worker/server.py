@@ -21,6 +21,7 @@ import numpy as np
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
 from grader.worker.containers import PLAIN, Before, Extended
+from grader.worker.draws import Draws
 from grader.worker.exceptions import builtin_names, described, rebuilt
 from grader.worker.loading import StandIn, changed_module, expect_none, set_loading
 from grader.worker.state import StateSnapshot
@@ -215,6 +216,7 @@ class Server:
 
     def begin_test(self) -> None:
         """Forget the handles of the test before, its prints and its warnings."""
+        Draws().use()
         self.asked.clear()
         self.callbacks.clear()
         self.extended = Extended()

@@ -55,15 +55,15 @@ class StateSnapshot:
     def __init__(self, modules: Iterable[types.ModuleType]) -> None:
         self._modules = tuple(modules)
         self._first = self._now()
-        self._drawn = _drawn()
+        self._drawn = random.getstate()
 
     def begin(self) -> None:
         """Be in a process that was just forked: Python gives `random` another state there."""
-        self._drawn = _drawn()
+        random.setstate(self._drawn)
 
     def holds(self) -> bool:
         """Say whether all that is looked at is as it was, and nothing else runs in the process or below it."""
-        if self._first is None or _has_company() or self._drawn != _drawn():
+        if self._first is None or _has_company() or self._drawn != random.getstate():
             return False
         return self._now() == self._first
 
@@ -95,11 +95,6 @@ def _of_decimals() -> tuple[Any, ...]:
         return ()
     now = sys.modules["decimal"].getcontext()
     return now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, repr(now.traps)
-
-
-def _drawn() -> int:
-    """Return a number that changes with what `random` draws."""
-    return hash(random.getstate())
 
 
 def _has_company() -> bool:

@@ -81,15 +81,12 @@ def _end() -> None:
 
 def settle(connection: socket.socket, reports: socket.socket) -> None:
     """Keep nothing in a fork that belongs to the zygote, and be as open as a process that has just been started."""
-    import numpy.random
-
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     kept = sorted((connection.fileno(), reports.fileno()))
     for first, last in ((3, kept[0]), (kept[0] + 1, kept[1]), (kept[1] + 1, MOST_DESCRIPTORS)):
         os.closerange(first, last)
     os.setsid()
     kernel.set_open(True)
-    numpy.random.seed()  # else the functions of the module would draw the same numbers in each fork
 
 
 def report_begun(reports: socket.socket) -> None:
