@@ -18,7 +18,7 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS, Gate
-from grader.diagnosis.checks import Check, Checks
+from grader.diagnosis.checks import Check, Checks, is_given_generator
 from grader.diagnosis.edits import Edit
 from grader.diagnosis.edits.base import RARE, USUAL
 from grader.diagnosis.instrument import FLIP, Trace
@@ -160,9 +160,9 @@ class Edited:
         """Return the edit with which the tests of a function that draws at random pass."""
         search = self.begun(label)
         own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
-        if search is None or label not in search.module.functions or not any(map(_draws, own)):
+        if search is None or label not in search.module.functions or not any(is_given_generator(each.last) for each in own):
             return None
-        found = _passing(search, [each for each in own if _draws(each)], checks, budget)
+        found = _passing(search, [each for each in own if is_given_generator(each.last)], checks, budget)
         if found is None:
             return None
         self.search = search.after(found.edit)
@@ -306,16 +306,11 @@ class Edited:
         return cause.line in first if first else True
 
 
-def _draws(check: Check) -> bool:
-    """Say whether a call is given a random generator."""
-    return any(isinstance(each, np.random.Generator) for each in (*check.last.args, *check.last.kwargs.values()))
-
-
 def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Budget) -> Found | None:
     """Return the one edit with which all failing tests of a function pass, and those that passed."""
     check = min(failing, key=lambda each: (each.is_raised, each.size))
     trace = search.trace(check)
-    if trace is None or not _draws(check):
+    if trace is None or not is_given_generator(check.last):
         return None
     places = search.places(check, trace, checks.trusted())
     gate = Gate(check, failing, checks, search, places)

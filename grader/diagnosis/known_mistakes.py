@@ -7,7 +7,7 @@ import math
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -67,6 +67,7 @@ class KnownMistakes:
 
     def __post_init__(self) -> None:
         self._code = compiled(self.reference_text, "reference")
+        self._files = {"<reference>", *(f"<{getattr(each, '__module__', '')}>" for each in self.instead.values())}
         self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
@@ -224,7 +225,7 @@ class KnownMistakes:
         if check not in self._ran:
             replay = self._replay(self._module(()), check, False)
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                _, ran = traced(lambda: [replay.perform(each) for each in check.records], "<reference>")
+                _, ran = traced(lambda: [replay.perform(each) for each in check.records], self._files)
             self._ran[check] = ran
         return self._ran[check]
 
@@ -445,13 +446,13 @@ def _put_in_place(module: ModuleText) -> dict[str, ast.stmt]:
     return {name: module.functions[other] for name, other in named.items() if other in module.functions}
 
 
-def traced(what: Callable[[], T], file: str) -> tuple[T, set[str]]:
-    """Return what came of it, and the full names of the functions of a file, as Class.method, that were entered."""
+def traced(what: Callable[[], T], files: Container[str]) -> tuple[T, set[str]]:
+    """Return what came of it, and the full names of the functions of some files, as Class.method, that were entered."""
     ran: set[str] = set()
     before = sys.getprofile()
 
     def entered(frame: types.FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename == file:
+        if event == "call" and frame.f_code.co_filename in files:
             ran.add(frame.f_code.co_qualname)
 
     sys.setprofile(entered)
