@@ -160,9 +160,10 @@ class Edited:
         """Return the edit with which the tests of a function that draws at random pass."""
         search = self.begun(label)
         own = [each for each in failing if each.kind in OF_ANSWERS and each.label == label]
-        if search is None or label not in search.module.functions or not any(is_given_generator(each.last) for each in own):
+        drawing = [each for each in own if is_given_generator(each.last)]
+        if search is None or label not in search.module.functions or not drawing:
             return None
-        found = _passing(search, [each for each in own if is_given_generator(each.last)], checks, budget)
+        found = _passing(search, drawing, checks, budget)
         if found is None:
             return None
         self.search = search.after(found.edit)

@@ -24,10 +24,10 @@ from tests.diagnosis.reader import complaints
 Call = tuple[str, tuple[Any, ...]]
 
 
-def module_of(text: str) -> types.ModuleType:
+def module_of(text: str, name: str = "reference") -> types.ModuleType:
     """Return a text as a module."""
-    module = types.ModuleType("small")
-    exec(compile(textwrap.dedent(text), "<reference>", "exec"), vars(module))
+    module = types.ModuleType(name)
+    exec(compile(textwrap.dedent(text), f"<{name}>", "exec"), vars(module))
     return module
 
 
@@ -69,7 +69,7 @@ def causes(
     """Return the causes of tests that fail, each a list of calls; others are right modules beside the first."""
     text = textwrap.dedent(learners).lstrip("\n")
     module = module_of(text)
-    rights = {textwrap.dedent(each): module_of(each) for each in (right, *others)}
+    rights = {textwrap.dedent(each): module_of(each, f"right_{number}") for number, each in enumerate((right, *others))}
     explainer = Explainer(
         stage, text.encode(), textwrap.dedent(right), mistakes, rights,
         LocalRunner("learner"), textwrap.dedent(stub), pool=pool,

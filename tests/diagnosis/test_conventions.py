@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from grader.course.answers import Mistake
@@ -49,3 +50,35 @@ def test_a_known_mistake_is_told_by_the_convention_of_what_it_calls(stage: Stage
 def test_where_the_reference_answers_alike_no_other_convention_counts(stage: Stage) -> None:
     (found,) = causes(stage, RIGHT, RIGHT.replace("+ b", "- b"), FAILING, PASSING, others=[BY_TANH])
     assert (found.function, found.line) == ("both", 9)
+
+
+def test_a_known_mistake_is_told_of_the_very_function_of_a_convention(stage: Stage) -> None:
+    source = "def softmax(x):\n    return np.tanh(x) if x.ndim == 2 else x\n"
+    known = Mistake("tables-only", "row", "softmax", "Only tables are bounded.", "Bound each.", source)
+    wrong = BY_TANH.replace("return np.tanh(x)", "return np.tanh(x) if x.ndim == 2 else x")
+    failing: list[list[Call]] = [[("softmax", (X[0],))], [("softmax", (X[1],))]]
+    found = causes(stage, RIGHT, wrong, failing, PASSING, (known,), others=[BY_TANH])
+    assert [each.id for each in found] == ["tables-only"]
+
+
+DRAWN = """
+    import numpy as np
+
+
+    def softmax(x, rng):
+        return x[rng.permutation(len(x))]
+"""
+OTHERWISE_DRAWN = DRAWN.replace("rng.permutation(len(x))", "np.argsort(rng.random(len(x)))")
+
+
+def test_to_draw_in_another_order_is_no_convention(stage: Stage) -> None:
+    """The wrong module passes a test by chance, as the other right one does."""
+    pair, source = np.array([1.0, 2.0]), "def softmax(x, rng):\n    return x\n"
+    rngs = [[np.random.default_rng(seed) for _ in range(2)] for seed in range(100)]
+    is_by_chance = [one.permutation(2)[0] == 1 and other.random(2).argsort()[0] == 0 for one, other in rngs]
+    passing: list[list[Call]] = [[("softmax", (pair, np.random.default_rng(is_by_chance.index(True))))]]
+    failing: list[list[Call]] = [[("softmax", (np.arange(8.0) + each, np.random.default_rng(each)))] for each in (1, 2)]
+    known = Mistake("not-shuffled", "row", "softmax", "Nothing is shuffled.", "Draw.", source)
+    wrong = DRAWN.replace("x[rng.permutation(len(x))]", "x")
+    found = causes(stage, DRAWN, wrong, failing, passing, (known,), others=[OTHERWISE_DRAWN])
+    assert [each.id for each in found] == ["not-shuffled"]

@@ -17,9 +17,7 @@ RIGHT = Gradient("grad_w", "w", (2,), (2,), 0.0)
 
 def explained(is_stub: bool = False, wrong: bool = True, others: Sequence[str] = ()) -> explanation.Explanation:
     rights = dict(enumerate(("the reference", *others)))
-    answers: Any = SimpleNamespace(
-        stage=None, reference="the reference", is_stub=is_stub, rights=rights
-    )
+    answers: Any = SimpleNamespace(stage=None, reference="the reference", is_stub=is_stub, rights=rights)
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 

@@ -58,8 +58,8 @@ def call(label: str, target: int, args: tuple[Any, ...], result: Any, name: str 
     return Record(kind, target, name, label, args, {}, given=args, result=result, returned=result)
 
 
-def told(*records: Record, row: str = "dense", **given: Any) -> tuple[Gradient, ...]:
-    return gradients(STAGE, REFERENCE, list(records), NAMES, row, **{"seconds": 5.0, **given})
+def told(*records: Record, criterion: str = "dense") -> tuple[Gradient, ...]:
+    return gradients(STAGE, REFERENCE, list(records), NAMES, criterion)
 
 
 def dense(*result: Any) -> Record:
@@ -114,8 +114,8 @@ def test_nothing_is_told_where_no_gradient_is_wrong(records: list[Record]) -> No
     assert told(*records) == ()
 
 
-def test_a_row_that_is_not_about_gradients_has_none() -> None:
-    assert told(dense(RIGHT[0] * 2, *RIGHT[1:]), row="other") == ()
+def test_a_criterion_that_is_not_about_gradients_has_none() -> None:
+    assert told(dense(RIGHT[0] * 2, *RIGHT[1:]), criterion="other") == ()
     assert is_about_gradients(("Block.grads",)) and is_about_gradients(("mse_gradient",))
     assert not is_about_gradients(("backward_substitution", "clip_gradients", "gradient_check"))
 
@@ -123,10 +123,6 @@ def test_a_row_that_is_not_about_gradients_has_none() -> None:
 def test_what_is_no_array_is_told_as_such() -> None:
     first, *_ = told(dense("nothing", *RIGHT[1:]))
     assert (first.finding, first.text) == ("shape", "a str came back, not an array of numbers")
-
-
-def test_it_ends_when_its_time_is_used_up() -> None:
-    assert told(dense(RIGHT[0] * 2, *RIGHT[1:]), seconds=-1.0) == ()
 
 
 def test_at_most_so_many_are_told_the_wrong_ones_first(monkeypatch: pytest.MonkeyPatch) -> None:
