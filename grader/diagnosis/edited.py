@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +30,7 @@ from grader.diagnosis.search import Budget, Found, Search
 from grader.diagnosis.stated import known_to
 from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
+from grader.sandbox.record import Record
 
 MOST_BYTES = 100_000  # of a module
 MOST_TOGETHER = 3  # edits that one call needs
@@ -328,7 +328,7 @@ def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: B
     for number, cost, edit in _placed(search, likely[:MOST_TRIED]):
         if budget.is_over or (found and cost > found[0].cost):
             break
-        if _passes(search, number, failed, kept, check.label, budget, costs):
+        if _passes(search, number, (*failed, *kept), check.label, budget):
             each = Found(edit, number, cost, frozenset(failing), len(failing), met=frozenset(failing))
             found += [each] if gate.stands_by_text(each) else []
     return found[0] if found and len({each.edit.line for each in found}) == 1 else None
@@ -343,22 +343,26 @@ def _placed(search: Search, likely: Sequence[tuple[int, Edit]]) -> Iterator[tupl
 
 
 def _costs(failing: Sequence[Check]) -> dict[str, int]:
-    """Return the trials that each test of some calls counts as."""
-    calls, drawn = Counter[str](), Counter[str]()
+    """Return the trials that each test of some calls counts as at least."""
+    calls: dict[str, list[Record]] = {}
     for each in failing:
-        calls[each.outcome.test] += 1
-        drawn[each.outcome.test] += int(np.size(each.right.result)) if isinstance(each.right.result, np.ndarray) else 0
-    return {test: TRIALS + calls[test] + drawn[test] // NUMBERS_OF_A_TRIAL for test in calls}
+        calls.setdefault(each.outcome.test, []).append(each.right)
+    return {test: _cost(records) for test, records in calls.items()}
 
 
-def _passes(
-    search: Search, number: int, failed: Sequence[str], kept: Sequence[str], label: str, budget: Budget,
-    costs: Mapping[str, int],
-) -> bool:  # fmt: skip
+def _cost(calls: Sequence[Record]) -> int:
+    """Return the trials that a test with these calls counts as."""
+    drawn = sum(each.result.size for each in calls if isinstance(each.result, np.ndarray))
+    return TRIALS + len(calls) + drawn // NUMBERS_OF_A_TRIAL
+
+
+def _passes(search: Search, number: int, tests: Sequence[str], label: str, budget: Budget) -> bool:
+    """Say whether tests pass with an edit, each with several seeds."""
     for seed in SEEDS:
-        for test in (*failed, *kept):
-            budget.take(costs.get(test, TRIALS), 0)
-            if not search.runner.heard([number], test, seed, label)[0]:
+        for test in tests:
+            has_passed, heard = search.runner.heard([number], test, seed, label)
+            budget.take(_cost(heard.records), 0)
+            if not has_passed or budget.is_over:
                 return False
     return True
 

@@ -22,10 +22,11 @@ from grader.diagnosis.variants import compiled
 MOST_TEXT = 100_000  # bytes of a module
 
 
-def _loaded(text: str, runner: Runner) -> Probes:
-    """Load a module with probes in all of its functions, and return these."""
+def _loaded(text: str, runner: Runner, labels: Sequence[str] = ()) -> Probes:
+    """Load a module with probes in what some of its functions may run, by default in all, and return these."""
     module = parsed(text)
-    probes = Probes(module, list(module.functions))
+    reached = {name.partition(".")[0] for label in labels for name in (label, *module.reached(label))}
+    probes = Probes(module, [each for each in module.functions if not labels or each.partition(".")[0] in reached])
     runner.load([compiled(module.whole(probes.definitions()))])
     return probes
 
@@ -60,11 +61,11 @@ class RightModule:
 
 
 @lru_cache(64)  # of the stages that are graded again and again
-def noting(text: str) -> RightModule:
-    """Return a right module that notes what its expressions hold."""
+def noting(text: str, labels: tuple[str, ...] = ()) -> RightModule:
+    """Return a module of the course that notes what its expressions hold, or those that some functions may run."""
     runner = LocalRunner()
     try:
-        return RightModule(_loaded(text, runner), runner)
+        return RightModule(_loaded(text, runner, labels), runner)
     except Exception:  # what a right module does beside its functions may not stand probes
         return RightModule(None, runner)
 

@@ -215,7 +215,7 @@ class Search:
 
     def trace_with(self, text: str, check: Check) -> Trace | None:
         """Return what another module of the course held in a call; None where it cannot be asked."""
-        return noting(text).trace(check)
+        return noting(text, tuple(sorted(check.labels))).trace(check)
 
     def right_values(self, check: Check) -> Prints | None:
         """Return the values that right modules held in a call, those of a pool among them; None where none is known."""
