@@ -90,12 +90,14 @@ class KnownMistakes:
     def match(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> Match | None:
         """Return the mistake that explains most failing calls of one function; None where several say different things.
 
-        Between equals all calls are asked, and then the first criterion of the checklist that fails decides.
+        Between equals all calls are asked, then the last wrong calls of their tests, and then the first criterion of the
+        checklist that fails decides.
         """
         found = self._leading(self.matches(failing, checks, others))
         if len(found) > 1:
             found = [replace(each, checks=each.checks | frozenset(self.also(each, failing))) for each in found]
             found = self._leading([each for each in found if not self._is_contradicted(each, checks, MOST_DECIDING)])
+            found = self._explaining_later(found)
         rows, label = {each.criterion for each in failing}, failing[0].label
         found = [each for each in found if each.mistakes[0].criterion in rows] or found
         found = [each for each in found if each.mistakes[0].replaces == label] or found
@@ -105,6 +107,15 @@ class KnownMistakes:
             self._note_undecided(found)
             return None
         return found[0] if found else None
+
+    def _explaining_later(self, matches: Sequence[Match]) -> list[Match]:
+        """Return those that explain most of the last wrong calls of the tests whose first ones they explain."""
+        later = {check: check.then for each in matches for check in each.checks if check.then is not None}
+        count = {
+            each: sum(self._explains(each.mistakes, later[check]) for check in each.checks if check in later)
+            for each in matches
+        }
+        return [each for each in matches if count[each] == max(count.values())]
 
     def _note_undecided(self, matches: Sequence[Match]) -> None:
         for check in frozenset().union(*(each.checks for each in matches)):
@@ -253,8 +264,9 @@ class KnownMistakes:
         """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
         It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
-        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. The line is 0
-        where none is.
+        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. One in the
+        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0 where
+        none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
@@ -273,15 +285,16 @@ class KnownMistakes:
                 check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search)
             )
             theirs, lines = self._made_by(mistake, check, search)
-            made = seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
-            if made:
+            made += seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
+            if any(each[0] == mistake.replaces for each in made):
                 break
             doubted += self._doubted(seen)
             alike += seen.first_like([each for _, each in theirs])
         places = made or doubted or alike
         if not places:
             return mistake.replaces, 0, False
-        return *min((each for each in places if each[0] == places[0][0]), key=lambda each: each[1]), bool(made)
+        function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
+        return *min((each for each in places if each[0] == function), key=lambda each: each[1]), bool(made)
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> tuple[list[tuple[ast.AST, Print]], set[int]]:
         """Return the values of a module with a mistake, each with its node, and the lines that the mistake changes."""
@@ -389,7 +402,8 @@ class _WrongCall:
         said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
         if not said:
             return []
-        first = min(said, key=lambda each: (self.is_way(each), self.trace.order.get(id(each), 0)))
+        own, order = self.mistake.replaces, self.trace.order
+        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] != own, order.get(id(each), 0)))
         return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
 
     def _line(self, node: ast.expr, function: Function) -> int:
