@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from grader.errors import UsageError, installs
 from grader.gradebook.marks import Entry
+from grader.gradebook.records import Member
+from grader.gradebook.roster import Worksheet
 from grader.report.document import dumps
 from grader.report.escape import Cell, csv_text
 from grader.report.formats import Format
@@ -177,12 +179,12 @@ def as_moodle(entries: Sequence[Entry]) -> str:
         raise UsageError(what, "Name one of them with --stage.")
     lines: list[list[Cell]] = [OF_MOODLE]
     for entry in entries:
-        if entry.points is None:
+        points = _written(entry)
+        if points is None:
             continue
-        number = _participant(entry)
+        number = participant(entry)
         identity = f"Participant {number}" if number else entry.student
         most = entry.mark.out_of if entry.mark else None
-        points = entry.points if most is None else min(entry.points, most)
         name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
         when = max(filter(None, [entry.graded, entry.override.at if entry.override else None]), default=None)
         changed = when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if when else ""
@@ -190,12 +192,52 @@ def as_moodle(entries: Sequence[Entry]) -> str:
     return csv_text(lines)
 
 
-def _participant(entry: Entry) -> str:
-    return entry.member.moodle_id if entry.member else entry.identity
+def participant(entry: Entry) -> str:
+    """Return the number of the assignment that was handed in to, else the roster's, which may be of another one."""
+    member = entry.member
+    if member is None or (entry.identity and entry.identity not in (member.canvas_id, member.gradescope_id)):
+        return entry.identity
+    return member.moodle_id
+
+
+def of_worksheet(entries: Iterable[Entry], worksheet: Worksheet) -> tuple[Entry, ...]:
+    """Return entries with the numbers that a worksheet gives their students, and none for whom it does not name."""
+    found: list[Entry] = []
+    known = set(worksheet.numbers.values())
+    for entry in entries:
+        member = entry.member or Member(entry.student, _name(entry.student, entry.identity))
+        number = entry.identity if entry.identity in known else worksheet.number(member)
+        found.append(replace(entry, identity=number, member=replace(member, moodle_id=number)))
+    return tuple(found)
+
+
+def told_of_maximum(entries: Iterable[Entry], worksheet: Worksheet | None) -> str:
+    """Return which points Moodle would skip, or that its maximum is not known; empty where all is well."""
+    marks = [each for each in entries if each.mark is not None]
+    if not marks:
+        return ""
+    most = max(each.mark.out_of for each in marks if each.mark)
+    skips = "Moodle skips grades above the assignment's maximum without a word"
+    if worksheet is None or worksheet.maximum is None:
+        return f"{skips}: it has to be {most:g} or more. --worksheet compares."
+    above = [points for each in marks if (points := _written(each) or 0.0) > worksheet.maximum]
+    if not above:
+        return ""
+    stage = marks[0].stage
+    return (
+        f"warning: {skips}, which is {worksheet.maximum:g}: {count(len(above), 'student')} would have up to "
+        f"{max(above):g}. Make it {most:g} in Moodle, or write `points = {worksheet.maximum:g}` under [stages.{stage}] "
+        f"in class.toml and run `grader class regrade --stage {stage} --apply`."
+    )
+
+
+def _written(entry: Entry) -> float | None:
+    """Return the points that stand in a worksheet: no more than there are."""
+    return entry.points if entry.points is None or not entry.mark else min(entry.points, entry.mark.out_of)
 
 
 def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
-    lost = [each.student for each in entries if not _participant(each)]
+    lost = [each.student for each in entries if not participant(each)]
     waiting = sum(each.points is None for each in entries)
     told = _left_out(lost, "Moodle finds", "participant's number", "grading worksheet of the assignment")
     return [

@@ -491,7 +491,7 @@ class Loading:
 
     def learn(self, book: Gradebook) -> None:
         """Count the results that earlier runs left, by the attempt of each student that came last."""
-        for attempt in book.attempts():
+        for attempt in book.each_attempt():
             if attempt.stage == self._stage.id and attempt.result is not None:
                 self._count(book.result(attempt.result))
 

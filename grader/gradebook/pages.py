@@ -20,24 +20,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError
 from grader.gradebook.dossier import MOST_SAID, marked
+from grader.gradebook.exports import of_worksheet, participant
 from grader.gradebook.figures import AGAIN, MANY, SIGNS, STATES, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
+from grader.gradebook.roster import Worksheet
 from grader.gradebook.store import FILE
 from grader.report.feedback import HELD_BACK, TESTS, lower
 from grader.report.templates import cut, environment
 from grader.report.terminal.words import lacking_words
 from grader.verdict import SOURCE
-
-if TYPE_CHECKING:
-    pass
-
 
 HOME = Path(__file__).parent
 SHOWN_MISTAKES, SHOWN_STUCK = 25, 50
@@ -243,7 +241,9 @@ def write_report(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path
         return _write(pages, sheets, fresh, is_folder(place))
 
 
-def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> tuple[int, tuple[str, ...]]:
+def write_feedback(
+    pages: ClassPages, sheets: Iterable[StudentRecord], place: Path, worksheet: Worksheet | None = None
+) -> tuple[int, tuple[str, ...]]:
     """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
 
     Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
@@ -254,8 +254,8 @@ def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Pa
     kept = 0
     with _fresh(place) as fresh, zipfile.ZipFile(fresh, "x", zipfile.ZIP_DEFLATED) as archive:
         for sheet in sheets:
-            entry = sheet.entries[0]
-            number = entry.member.moodle_id if entry.member else entry.identity
+            entry = sheet.entries[0] if worksheet is None else of_worksheet(sheet.entries[:1], worksheet)[0]
+            number = participant(entry)
             if not number.isdecimal():
                 lost.append(sheet.student)
                 continue
