@@ -324,8 +324,7 @@ def _seconds(entry: Entry) -> float:
 
 def _case(entry: Entry) -> TestCase:
     """Return a case; what it prints, robust criteria and what a person said of their points, changes no verdict."""
-    hand = "" if entry.override is None else f"{count(entry.override.points, 'point')} given by hand: {entry.reason}"
-    printed = "\n".join(filter(None, [entry.reached, hand]))
+    printed = "\n".join(filter(None, [entry.reached, entry.by_hand]))
     case = TestCase(entry.stage, entry.student, printed=printed, seconds=_seconds(entry))
     if entry.passed:
         return case

@@ -230,12 +230,16 @@ class Entry:
     @property
     def reason(self) -> str:
         """Why the points are what they are: what the person who gave them said, else the problem."""
+        return self.override.reason if self.override is not None else self.problem or self.by_hand
+
+    @property
+    def by_hand(self) -> str:
+        """The points that a person gave, of the stage or of some criteria, and why; empty where nobody did."""
         if self.override is not None:
-            return self.override.reason
-        given = (
+            return f"{count(self.override.points, 'point')} given by hand: {self.override.reason}"
+        return "; ".join(
             f"{each.criterion}: {count(each.points, 'point')} given by hand, {each.reason}" for each in self.corrections
         )
-        return self.problem or "; ".join(given)
 
     @property
     def problem(self) -> str:

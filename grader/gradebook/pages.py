@@ -50,6 +50,7 @@ WORDS = {
 }  # fmt: skip
 INDEX = "index.html"
 STUDENTS = "students"
+UNTOLD = "the reason is not shown here"  # of points by hand, since it may hold the name
 ENDINGS = (".html", ".htm", ".zip")
 FEEDBACK_FILE = "feedback.html"
 _PAGE = re.compile(r"[a-z0-9-]{1,40}-[0-9a-f]{12}\.html")
@@ -342,7 +343,16 @@ def nameless(sheet: StudentRecord, number: int) -> StudentRecord:
     """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
     name = f"student {number}"
     mine = tuple(
-        replace(each, student=name, identity="", label="", member=None, verdict=_without_names(each, name))
+        replace(
+            each,
+            student=name,
+            identity="",
+            label="",
+            member=None,
+            verdict=_without_names(each, name),
+            override=replace(each.override, reason=UNTOLD) if each.override else None,
+            corrections=tuple(replace(one, reason=UNTOLD) for one in each.corrections),
+        )
         for each in sheet.entries
     )
     return StudentRecord(name, mine, sheet.tries)
