@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
-from grader.commands.classes.messages import some, tell_twice
+from grader.commands.classes.messages import some, tell, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.formats import CLASSES
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def history(
             student = student_meant(book, student, out)
         changes = [each for each in book.history() if student in (None, each.student) and wanted in (None, each.stage)]
     for each in changes:
-        write(look().clean(told_of(each)))
+        tell(told_of(each))
 
 
 def told_of(change: Change) -> str:

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grader import shell
-from grader.report.terminal.screen import look, say
+from grader.report.terminal.layout import paragraph
+from grader.report.terminal.screen import look, say, show, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ def some(names: Sequence[str]) -> str:
     """Return the first names of many, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+def tell(line: str) -> None:
+    """Print a line to stdout: on a terminal broken below the beginning of its words, elsewhere whole."""
+    view = look()
+    words = view.clean(line).lstrip(" ")
+    if view.height is None:
+        write(view.clean(line))
+    else:
+        show(paragraph(words, view, indent=len(line) - len(line.lstrip(" ")), hanging=4))
 
 
 def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:

@@ -10,12 +10,13 @@ import typer
 
 from grader.commands.classes.class_options import Folder, PolicyFile
 from grader.commands.classes.marks import override, user
+from grader.commands.classes.messages import tell
 from grader.commands.classes.students import around, told_points
 from grader.commands.options import Json
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.document import dumps
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.gradebook.dossier import StageDossier
@@ -100,20 +101,19 @@ def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool
     if as_json:
         write(dumps({"schema": 1, "requests": [_document(*each) for each in found]}))
         return
-    clean = look().clean
     for request, known in found:
         about = f"{request.stage} {request.criterion}".strip()
-        write(clean(f"{request.number}  {request.student} · {about}, {request.at:%Y-%m-%d %H:%M %Z}"))
-        write(clean(f"   asks: {' '.join(request.words.split())}"))
+        tell(f"{request.number}  {request.student} · {about}, {request.at:%Y-%m-%d %H:%M %Z}")
+        tell(f"   asks: {' '.join(request.words.split())}")
         for row in known.criteria if known else ():
             if row.id == request.criterion or (not request.criterion and row.status != "passed"):
-                write(clean(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points"))
+                tell(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points")
                 for each in (*row.calls[:1], *row.causes):
-                    write(clean(f"      {each}"))
+                    tell(f"      {each}")
         for line in around(known) if known else ():
-            write(clean(f" {line}"))
+            tell(f" {line}")
         if request.closed:
-            write(clean(f"   closed by {request.by}: {request.answer}"))
+            tell(f"   closed by {request.by}: {request.answer}")
     if not found:
         say("No request is open.")
 
