@@ -188,7 +188,7 @@ def as_moodle(entries: Sequence[Entry]) -> str:
         name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
         when = max(filter(None, [entry.graded, entry.override.at if entry.override else None]), default=None)
         changed = when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if when else ""
-        lines.append([identity, name, _number(points), _number(most), changed, _comment(entry)])
+        lines.append([identity, name, _number(points), _number(most), changed, comment(entry)])
     return csv_text(lines)
 
 
@@ -246,7 +246,7 @@ def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _comment(entry: Entry) -> str:
+def comment(entry: Entry) -> str:
     """Return what students read beside their points, never nothing; lateness costs nothing of points given by hand."""
     if entry.override is not None:
         most = entry.mark.out_of if entry.mark else entry.override.points
