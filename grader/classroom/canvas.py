@@ -2,8 +2,7 @@
 
 Source: Canvas LMS REST API, "Submissions": GET and PUT of courses/:course_id/assignments/:assignment_id/submissions
 below /api/v1 (…/:user_id, submission[posted_grade], comment[text_comment]), answers in pages, of which the header
-Link names the next;
-"Assignments" for points_possible. The token goes to the server that was named and nowhere else.
+Link names the next; "Assignments" for points_possible. The token goes to the server that was named and nowhere else.
 """
 
 from __future__ import annotations
