@@ -234,6 +234,9 @@ def test_files_of_one_canvas_submission_are_one_attempt_whatever_lies_beside_the
     assert found["bob_8"].doubts[0].text == "attention-1.py is taken, not attention.py, which came before it"
     assert (found["eve_11"].outcome, found["eve_11"].doubts[0].reason) == ("missing", "not found")
     assert found["anon_uZb3X"].attempt.identity == ""
+    put(tmp_path, **{f"eve_11_20{at}_attention.py": MODULE for at in (1, 2)})
+    told = of(tmp_path, s15)["eve_11"].doubts[0].text
+    assert told.startswith("eve_11_202_attention.py is taken, not eve_11_201_attention.py")
 
 
 def test_moodle_words_are_ignored_beside_a_file_and_a_zip_in_the_folder_is_opened(tmp_path: Path, s15: Stage) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
-from grader.commands.classes.messages import some, tell, tell_twice
+from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
@@ -127,6 +127,7 @@ def export(
     """Write the marks for other programs."""
     wanted = None if stage is None else stage_id(stage)
     write_table(out, form, file, wanted, assignment_numbers(assignment, wanted), worksheet)
+    tell_mixed(out)
 
 
 def assignment_numbers(given: list[str] | None, stage: str | None) -> dict[str, str]:

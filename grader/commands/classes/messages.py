@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # names in a message
 REASONS = 3  # why the grader failed, the commonest first
-_NUMBER = re.compile(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
+_NUMBER = re.compile(r"0x[0-9a-f]+|-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
 
 
 def some(names: Sequence[str]) -> str:

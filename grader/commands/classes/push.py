@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder
-from grader.commands.classes.messages import some, tell, tell_twice
+from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 from grader.report.document import dumps
@@ -73,6 +73,7 @@ def push(
     if found.unknown:
         say(f"Canvas does not know {some(found.unknown)}: give its gradebook's export with --roster to `class intake`.")
     tell_twice(entries)
+    tell_mixed(out)
     if found.changes and not apply:
         say("The same command with --apply writes them.")
     for why in failed:
