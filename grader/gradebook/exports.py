@@ -151,18 +151,17 @@ def _canvas(entry: Entry) -> list[Cell]:
 
 def _unknown_to_canvas(entries: Sequence[Entry]) -> list[str]:
     lost = [each.student for each in entries if not any(_canvas(each)[1:4])]
-    return _left_out(
-        lost, "Canvas finds", "number of Canvas or of the SIS, and no login", "export of Canvas's gradebook"
-    )
+    remedy = "Give the export of Canvas's gradebook with --roster to `class intake`."
+    return _left_out(lost, "Canvas finds", "number of Canvas or of the SIS, and no login", remedy)
 
 
-def _left_out(students: Iterable[str], finds: str, lacking: str, source: str) -> list[str]:
-    """Return that a platform cannot find some students, and which file helps."""
+def _left_out(students: Iterable[str], finds: str, lacking: str, remedy: str) -> list[str]:
+    """Return that a platform cannot find some students, and what helps."""
     lost = list(dict.fromkeys(students))
     if not lost:
         return []
     named = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
-    return [f"{finds} no {named}: the roster has no {lacking}. Give the {source} with --roster to `class intake`."]
+    return [f"{finds} no {named}: the roster has no {lacking}. {remedy}"]
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:
@@ -239,7 +238,8 @@ def _written(entry: Entry) -> float | None:
 def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
     lost = [each.student for each in entries if not participant(each)]
     waiting = sum(each.points is None for each in entries)
-    told = _left_out(lost, "Moodle finds", "participant's number", "grading worksheet of the assignment")
+    remedy = "Give the assignment's grading worksheet with --worksheet."
+    told = _left_out(lost, "Moodle finds", "participant's number", remedy)
     return [
         *told,
         *([f"{count(waiting, 'student')} without points: no line, so Moodle keeps theirs."] if waiting else []),

@@ -265,7 +265,7 @@ def write_feedback(
             archive.writestr(f"{folder}_{number}_assignfeedback_file_/{FEEDBACK_FILE}", pages.student(sheet))
             kept += 1
         if not kept:
-            hint = "Give the grading worksheet of the assignment with --roster to `class intake`."
+            hint = "Give the assignment's grading worksheet with --worksheet."
             raise UsageError("nobody has a participant's number of Moodle", hint)
     return kept, tuple(lost)
 

@@ -384,7 +384,7 @@ def test_the_class_page_has_names_beside_logins_and_points_by_hand_with_their_re
     ]
     write_report(pages, given, tmp_path / "class.html")
     text = (tmp_path / "class.html").read_text(encoding="utf-8")
-    assert re.findall(r'<th scope="row">([a-z-]+) <span class="soft">([^<]+)</span>', text) == [
+    assert re.findall(r'<th scope="row">([a-z-]+) <bdi class="soft">([^<]+)</bdi>', text) == [
         ("ada-l", "Lovelace, Ada"), ("lm", "李明"),
     ]  # fmt: skip
     assert re.findall(r"<strong>([^<]*given by hand[^<]*)</strong>", text) == [
