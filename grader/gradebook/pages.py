@@ -16,7 +16,7 @@ import shutil
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -392,7 +392,8 @@ def _fresh(place: Path) -> Iterator[Path]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # a disk that is read-only says so of a file that is not there, too
+                    path.unlink()
 
 
 def _is_report(folder: Path) -> bool:

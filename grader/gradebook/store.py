@@ -35,6 +35,7 @@ from grader.gradebook.records import (
 )
 from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
+from grader.report.terminal.words import count
 
 FILE = "gradebook.sqlite"
 BUSY_SECONDS = 15.0
@@ -493,7 +494,8 @@ class Gradebook:
                 "why = '' WHERE student = ?",
                 (student,),
             )
-            self._note("forgotten", "", "", f"{counts[0]} texts and {counts[1]} results of one student are erased", at)
+            erased = f"{count(counts[0], 'text')} and {count(counts[1], 'result')} of one student erased"
+            self._note("forgotten", "", "", erased, at)
         self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         return counts[0], counts[1]
 

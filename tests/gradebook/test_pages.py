@@ -307,6 +307,19 @@ def test_a_failure_on_the_way_leaves_the_earlier_report(pages: ClassPages, tmp_p
         assert everything(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
+def test_a_disk_that_is_read_only_is_told_and_is_no_fault_of_the_grader(
+    pages: ClassPages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system", str(path))
+
+    for each in ("mkdir", "unlink", "touch"):
+        monkeypatch.setattr(Path, each, refused)
+    for name in ("report", "class.html"):
+        with pytest.raises(GraderError, match="cannot be written: Read-only file system"):
+            write_report(pages, CLASS, tmp_path / name)
+
+
 def test_no_results_make_no_report(pages: ClassPages, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no results"):
         write_report(pages, [], tmp_path / "report")
