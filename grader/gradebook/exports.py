@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from grader.errors import UsageError, installs
 from grader.gradebook.marks import Entry
-from grader.gradebook.records import Member
+from grader.gradebook.records import Member, Override
 from grader.gradebook.roster import Worksheet
 from grader.report.document import dumps
 from grader.report.escape import Cell, csv_text
@@ -89,28 +89,22 @@ def as_json(entries: Iterable[Entry]) -> str:
     def mark(entry: Entry) -> dict[str, Any]:
         member, given = entry.member, entry.override
         known = {name: value for name, value in asdict(member).items() if name in MEMBER and value} if member else None
-        override = asdict(given) | {"at": given.at.isoformat()} if given else {}
         return {
             **_facts(entry),
             "roster": known,
             "submitted": entry.submitted.isoformat() if entry.submitted else None,
-            "override": {name: override[name] for name in ("points", "reason", "by", "at")} if given else None,
-            "corrections": [
-                {
-                    "criterion": each.criterion,
-                    "points": each.points,
-                    "reason": each.reason,
-                    "by": each.by,
-                    "at": each.at.isoformat(),
-                }
-                for each in entry.corrections
-            ],
+            "override": _by_hand(given) if given else None,
+            "corrections": [{"criterion": each.criterion, **_by_hand(each)} for each in entry.corrections],
             "file": entry.label or None,
             "reason": entry.problem or entry.fault or None,
             "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
         }
 
     return dumps({"schema": SCHEMA, "marks": [mark(entry) for entry in entries]})
+
+
+def _by_hand(given: Override) -> dict[str, Any]:
+    return {"points": given.points, "reason": given.reason, "by": given.by, "at": given.at.isoformat()}
 
 
 def as_canvas(entries: Sequence[Entry], assignments: Mapping[str, str] | None = None) -> str:

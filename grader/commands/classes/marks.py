@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
+from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student, course_and_policy
 from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
@@ -73,7 +73,6 @@ def override(
     They count instead of the automatic ones, and a regrade leaves them alone. With --criterion they are of that
     criterion, and lateness counts as for any other. Exports and the student's page show the reason.
     """
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.marks import update_marks
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
@@ -84,10 +83,9 @@ def override(
         raise UsageError(f"--points {points:g} is out of range", f"Expected 0 to {MOST_POINTS:g}.")
     if points is not None and not reason.strip():
         raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the student reads it.")
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(out, policy)
     target = course.find(stage)
     row = target.asked(criterion).id if criterion is not None else ""
-    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book, book.changing():
         now = datetime.now(UTC)
         student = student_meant(book, student, out)
@@ -307,16 +305,13 @@ def report(
     A folder gets a page for the class and one for each student, which names nobody else and tells of hidden tests what
     `feedback` in class.toml allows. Pages need no network and run no scripts. An earlier report is replaced.
     """
-
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.figures import sheets
     from grader.gradebook.pages import ClassPages, expect_free, is_folder, numbered, write_feedback, write_report
     from grader.gradebook.roster import read_worksheet
     from grader.gradebook.store import Gradebook
 
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(gradebook, policy)
     wanted = frozenset(course.find(name).id for name in stage) if stage else None
-    rules = policy_of(course, RunOptions(gradebook, policy))
     expect_free(out)
     is_zip = out.suffix.lower() == ".zip"
     if worksheet is not None and not is_zip:

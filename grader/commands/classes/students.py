@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.class_options import Folder, PolicyFile, Student
+from grader.commands.classes.class_options import Folder, PolicyFile, Student, course_and_policy
 from grader.commands.classes.marks import expect_student, student_meant, told_of
 from grader.commands.classes.messages import tell
 from grader.commands.options import Json, stage_names
 from grader.errors import UsageError
-from grader.progress.workspace import open_workspace
 from grader.report.document import dumps
 from grader.report.terminal.layout import MARKS
 from grader.report.terminal.screen import say, write
@@ -45,14 +44,12 @@ def show(
 
     --html writes the page that `report` makes for the student, to hand back as it is.
     """
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.dossier import as_document, dossier
     from grader.gradebook.figures import sheets
     from grader.gradebook.store import Gradebook
 
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(out, policy)
     wanted = None if stage is None else course.find(stage).id
-    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book:
         student = student_meant(book, student, out)
         book.decide_by(rules.passes(course.stages))
@@ -165,14 +162,13 @@ def merge(
 
     INTO gets all attempts of STUDENT.
     """
-    from grader.gradebook.class_run import RunOptions, locked, policy_of
+    from grader.gradebook.class_run import locked
     from grader.gradebook.marks import update_marks
     from grader.gradebook.store import Gradebook
 
     if student == into:
         raise UsageError(f"{student} and {into} are one name", "Name two.")
-    course = open_workspace(Path.cwd()).course
-    rules = policy_of(course, RunOptions(out, policy))
+    course, rules = course_and_policy(out, policy)
     with Gradebook.open(out) as book, locked(out), book.changing():
         for each in (student, into):
             expect_student(book, each, out)
