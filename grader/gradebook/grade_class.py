@@ -38,6 +38,7 @@ from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.process_pool import ProcessPool, WorkerDied
 from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Versions, Waiting
+from grader.gradebook.roster import described
 from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Listing, StudentSubmission, listing
 from grader.report.escape import one_line
@@ -99,7 +100,7 @@ def take_in(
     roster = roster_of(options, policy.zone)
     listed = listing(submissions, policy.zone, roster)
     found = survey(stages, listed.arrivals, course.root, policy, accept)
-    return listed, roster or listed.members, replace(found, ignored=listed.ignored)
+    return listed, described(roster, listed.members), replace(found, ignored=listed.ignored)
 
 
 def grade(

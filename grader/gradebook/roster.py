@@ -183,6 +183,18 @@ def merged(members: Sequence[Member], more: Iterable[Member]) -> tuple[Member, .
     return tuple(sorted(found, key=lambda member: member.student))
 
 
+def described(roster: Sequence[Member], by_export: Iterable[Member]) -> tuple[Member, ...]:
+    """Return a roster with what an export says of its students, else those whom the export names.
+
+    >>> [each.gradescope_id for each in described([Member("ada", email="a@b")], [Member("a@b", gradescope_id="7")])]
+    ['7']
+    """
+    named = {each.student: each for each in by_export}
+    known = {each.student for each in roster}
+    found = merged(roster, named.values()) if roster else tuple(named.values())
+    return tuple(each for each in found if not roster or each.student in known)
+
+
 def as_csv(members: Iterable[Member]) -> str:
     """Return a roster as the text of class.csv, without columns that are empty for all."""
     listed_in = list(members)

@@ -290,7 +290,7 @@ def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster
             StudentSubmission(each.student, (thing,), each.gradescope_id, "gradescope", team)
             for each in submission.members
         ]
-    return Listing(joined(matched(found, roster, members)), tuple(ignored), () if roster else tuple(members))
+    return Listing(joined(matched(found, roster, members)), tuple(ignored), tuple(members))
 
 
 def _is_nbgrader(submissions: Path, students: Sequence[Path]) -> bool:

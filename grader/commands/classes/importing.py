@@ -46,6 +46,7 @@ def take_in_verdicts(
     """
     from grader.classroom.collecting import Collected, collect, found_in, is_vouched, receipts_in
     from grader.gradebook.class_run import RunOptions, locked, roster_of
+    from grader.gradebook.roster import described
     from grader.gradebook.store import Gradebook
     from grader.isolation.tiers import TIERS
 
@@ -65,7 +66,7 @@ def take_in_verdicts(
         found = [each for each in found if is_vouched(each, receipts)]
     if not found and not refused and not unproven:
         raise UsageError(f"no verdict is in {some([str(place) for place in places])}", EXPECTED)
-    members = members or tuple({each.member.student: each.member for each in found if each.member}.values())
+    members = described(members, filter(None, (each.member for each in found)))
     done = Collected(refused=refused, lacking_receipts=tuple(unproven))
     if not dry_run and found:
         here = tuple(each for each in wanted if stage or any(one.result.stage.id == each.id for one in found))
