@@ -150,11 +150,11 @@ def grade(
 
 def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[StudentSubmission]) -> tuple[StudentSubmission, ...]:
     """Return what arrived, without those of whom nothing came now, and something came before."""
-
-    def is_known(student: str) -> bool:
-        return any(each.stage == stage.id for each in book.attempts(student))
-
-    return tuple(each for each in arrivals if each.things or not is_known(each.student))
+    return tuple(
+        each
+        for each in arrivals
+        if each.things or all(before.stage != stage.id for before in book.attempts(each.student))
+    )
 
 
 def known_modules(book: Gradebook, policy: Policy, stage: Stage, student: str, now: datetime) -> tuple[UsedModule, ...]:
