@@ -1,8 +1,8 @@
 """Marks into Canvas by its API: scores of an assignment are read, and only those that differ are written.
 
 Source: Canvas LMS REST API, "Submissions": GET and PUT of courses/:course_id/assignments/:assignment_id/submissions
-below /api/v1 (…/:user_id, submission[posted_grade]), answers in pages, of which the header Link names the next;
-"Assignments" for points_possible. The token goes to the server that was named and nowhere else.
+below /api/v1 (…/:user_id, submission[posted_grade], comment[text_comment]), answers in pages, of which the header
+Link names the next; "Assignments" for points_possible. The token goes to the server that was named and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from grader.classroom.publish import SECONDS, NoRedirect, expect_address
 from grader.errors import GraderFault
+from grader.gradebook.exports import comment
 from grader.gradebook.marks import Entry
 
 TOKEN = "CANVAS_TOKEN"  # nosec B105 # the environment's name for a token, not one
@@ -40,12 +41,13 @@ class Score:
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A score that differs from the mark in the gradebook."""
+    """A score that differs from the mark in the gradebook, and what the student reads beside it, if anything."""
 
     student: str
     user: str
     before: float | None
     after: float
+    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ class CanvasAssignment:
 
     def put(self, change: ScoreChange) -> None:
         """Write one score; GraderFault where Canvas does not take it."""
-        body = urllib.parse.urlencode({"submission[posted_grade]": f"{change.after:g}"}).encode()
+        fields = {"submission[posted_grade]": f"{change.after:g}"}
+        fields |= {"comment[text_comment]": change.comment} if change.comment else {}
+        body = urllib.parse.urlencode(fields).encode()
         address = f"{self._place}/submissions/{change.user}"
         answer, _ = self._json(address, body, "PUT")
         kept = answer.get("score") if isinstance(answer, dict) else None
@@ -128,7 +132,7 @@ def _scores(values: Any) -> Iterator[Score]:
         )
 
 
-def planned(entries: Iterable[Entry], scores: Iterable[Score]) -> PushPlan:
+def planned(entries: Iterable[Entry], scores: Iterable[Score], with_comments: bool = False) -> PushPlan:
     """Return which scores differ from the marks; a student is found by Canvas's number, the SIS's, or the login."""
     known: dict[tuple[str, str], Score] = {}
     for each in scores:
@@ -148,7 +152,8 @@ def planned(entries: Iterable[Entry], scores: Iterable[Score]) -> PushPlan:
         elif found.score is not None and abs(found.score - entry.points) < 0.005:
             same += 1
         else:
-            changes.append(ScoreChange(entry.student, found.user, found.score, round(entry.points, 2)))
+            words = comment(entry) if with_comments else ""
+            changes.append(ScoreChange(entry.student, found.user, found.score, round(entry.points, 2), words))
     return PushPlan(tuple(changes), same, tuple(unknown), tuple(without))
 
 

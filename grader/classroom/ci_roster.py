@@ -9,9 +9,7 @@ One repository may be of several students, as a team's is. Where there is no rev
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import re
 import unicodedata
@@ -46,29 +44,12 @@ class Student:
 
 def read_csv(path: Path) -> tuple[Student, ...]:
     """Return the students of a CSV file with a header; raises UsageError, with the lines that are wrong."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"the roster {path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"the roster {path} has more than {MAX_BYTES >> 20} MB", "Expected a line for each student.")
-    try:
-        text = data.decode("utf-8-sig")
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"the roster {path} is not CSV in UTF-8: {error}") from error
-    header = tuple(cell.strip().lower() for cell in lines[0]) if lines else ()
-    if any(header.count(name) != 1 for name in COLUMNS):
-        raise UsageError(
-            f"the roster {path} begins with {one_line(','.join(header))[:80]!r}", f"Expected {','.join(COLUMNS)}."
-        )
-    places = [header.index(name) for name in COLUMNS]
-    rows = [
-        (f"line {at}", [cells[place] for place in places] if len(cells) == len(header) else ())
-        for at, cells in enumerate(lines[1:], 2)
-        if any(map(str.strip, cells))
-    ]
+    expected = f"Expected {','.join(COLUMNS)}."
+    sheet = read_sheet(path, expected)
+    if any(sheet.columns.count(name) != 1 for name in COLUMNS):
+        raise UsageError(f"the roster {path} begins with {one_line(','.join(sheet.columns))[:80]!r}", expected)
+    rows = [(f"line {each.number}", [each.cells[name] for name in COLUMNS] if each.is_whole else ())
+            for each in sheet.lines]  # fmt: skip
     return _students(rows, f"the roster {path}")
 
 

@@ -53,6 +53,7 @@ LINK = re.compile(r"!?\[(?P<text>(?:[^\]\[]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)
 AUTHORS = ("tests", "benchmarks")  # and the course's own folders of answers
 CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
 EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
+PIN = ".python-version"  # uv reads it
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -60,12 +61,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 class ReleaseOptions:
     """Which stages to release; without a key one is made and shipped, for self-study.
 
-    proven says that each reference has to pass its own tests first, which the copy's record says as well.
+    proven says that each reference has to pass its own tests first, which the copy's record says as well. python is the
+    one version of Python, as 3.12, that the copy asks for; by default all that the grader was tested with.
     """
 
     stages: tuple[Stage, ...]
     key: SealKey | None
     proven: bool = False
+    python: str = ""
 
 
 def release(course: Course, plan: ReleaseOptions, target: Path, on_result: OnResult | None = None) -> tuple[str, ...]:
@@ -75,6 +78,7 @@ def release(course: Course, plan: ReleaseOptions, target: Path, on_result: OnRes
     take it, CourseError where it would hold hidden text, or where a reference does not pass though the plan wants it.
     """
     _expect_free(target, course)
+    _expect_tested(plan.python)
     engine = engine_files(_own_files())
     wheel = wheel_files(engine)
     files, key = contents(course, plan, wheel)
@@ -99,6 +103,7 @@ def contents(
     key = plan.key or new_key()
     files = copied(course, plan.stages)
     files |= paperwork(course, plan.stages, HOME, plan.key is None, released=wheel is not None)
+    files |= {PIN: f"{plan.python}\n".encode()} if plan.python else {}
     pages = [*course.settings.pages, *(page for page in files if page.startswith("stages/") and page.count("/") == 1)]
     files |= {page: linked(files[page], page, files) for page in pages} | dict(wheel or {})
     digests = {name: digest(data) for name, data in files.items()}
@@ -191,6 +196,14 @@ def _expect_free(target: Path, course: Course) -> None:
         raise UsageError(f"{target} cannot be written: {error.strerror}", "Name a new folder.") from error
     if taken:
         raise UsageError(f"{target} is not empty, and nothing in it is overwritten", "Name a new or an empty folder.")
+
+
+def _expect_tested(python: str) -> None:
+    """Raise UsageError for a version of Python that the grader was not tested with; none is no mistake."""
+    tested = own_project(HOME)["project"]["requires-python"]
+    least, limit = map(int, re.findall(r"3\.([0-9]+)", tested))
+    if python and python not in [f"3.{minor}" for minor in range(least, limit)]:
+        raise UsageError(f"Python {python} cannot be asked for", f"Expected one of 3.{least} to 3.{limit - 1}.")
 
 
 def whole(course: Course, wanted: Iterable[Stage]) -> tuple[Stage, ...]:

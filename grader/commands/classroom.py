@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -90,6 +91,9 @@ def release(
     unproven: Annotated[
         bool, typer.Option("--unproven", help="Release stages whose references were not graded, or do not pass.")
     ] = False,
+    python: Annotated[
+        str, typer.Option("--python", metavar="3.N", help="The version of Python that grades: the copy asks for it.")
+    ] = "",
 ) -> None:
     """Build the learner's copy, with hidden tests sealed.
 
@@ -104,7 +108,8 @@ def release(
 
     _expect_one(key_file, self_paced)
     chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
-    plan = ReleaseOptions(whole(course, chosen), read_key(key_file) if key_file is not None else None, not unproven)
+    key = read_key(key_file) if key_file is not None else None
+    plan = ReleaseOptions(whole(course, chosen), key, not unproven, python)
     with counting() as count:
         files = build(course, plan, folder, count)
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
@@ -121,6 +126,11 @@ def _say_released(plan: ReleaseOptions, chosen: tuple[Stage, ...], where: str, k
     else:
         hint = "`grader course verify` proves them; the copy's release.json says that it is unproven."
         say("warning: the stages are unproven: no reference was graded.", hint, style="yellow")
+    if plan.key is not None and not plan.python:
+        what = (
+            "The copy asks for no one version of Python: what a newer one reads may be a syntax error where you grade."
+        )
+        say(what, f"`--python 3.{sys.version_info.minor}` asks for the one that runs here.")
 
 
 def _ids(stages: Iterable[Stage]) -> str:

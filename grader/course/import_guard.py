@@ -200,7 +200,7 @@ def forget(tops: Iterable[str]) -> dict[str, types.ModuleType]:
     """Remove these packages and all below them from the modules that are loaded, and return them."""
     found = {
         name: module
-        for name, module in sys.modules.items()
+        for name, module in list(sys.modules.items())  # other threads import meanwhile, if only a codec
         if any(name == top or name.startswith(f"{top}.") for top in tops)
     }
     for name in found:

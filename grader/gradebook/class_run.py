@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import hmac
 import secrets
 import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -33,6 +34,7 @@ from grader.judging.grading import MAX_SEED
 from grader.report.terminal.words import count
 
 LOCK = "gradebook.lock"
+M_ARENA_MAX = -8  # of glibc's malloc.h
 MANY = 5  # modules that ran, from which on a criterion that none passes is told
 POOL = 16  # seeds of a run; submissions that share one share what is computed for it
 
@@ -237,6 +239,15 @@ def stoppable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def share_one_heap() -> None:
+    """Let the threads of this process share one heap, where the C library is glibc.
+
+    Else each thread that receives results has a heap of its own, whose gaps grow with every result.
+    """
+    with suppress(OSError, TypeError, AttributeError):  # no glibc
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 @contextmanager

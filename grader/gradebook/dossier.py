@@ -61,7 +61,7 @@ def dossier(
     """Return the stages of a student, or one of them; with a criterion, the code says what is wrong for it alone."""
     found = [each for each in entries(book, student) if stage in (None, each.stage)]
     history = [each for each in book.history() if each.student == student]
-    counting = {result: attempt for attempt, result in _counting(book, student)}
+    counting = {each.result: each for each in book.attempts(student)}
     by_hand = book.overrides(student)
     made = []
     for entry in found:
@@ -83,10 +83,6 @@ def dossier(
             )
         )
     return tuple(made)
-
-
-def _counting(book: Gradebook, student: str) -> Iterable[tuple[Attempt, int]]:
-    return [(each, each.result) for each in book.attempts(student) if each.result is not None]
 
 
 def _earned(

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from grader.errors import UsageError, installs
 from grader.gradebook.marks import Entry
+from grader.gradebook.records import Member, Override
+from grader.gradebook.roster import Worksheet
 from grader.report.document import dumps
 from grader.report.escape import Cell, csv_text
 from grader.report.formats import Format
@@ -87,28 +89,22 @@ def as_json(entries: Iterable[Entry]) -> str:
     def mark(entry: Entry) -> dict[str, Any]:
         member, given = entry.member, entry.override
         known = {name: value for name, value in asdict(member).items() if name in MEMBER and value} if member else None
-        override = asdict(given) | {"at": given.at.isoformat()} if given else {}
         return {
             **_facts(entry),
             "roster": known,
             "submitted": entry.submitted.isoformat() if entry.submitted else None,
-            "override": {name: override[name] for name in ("points", "reason", "by", "at")} if given else None,
-            "corrections": [
-                {
-                    "criterion": each.criterion,
-                    "points": each.points,
-                    "reason": each.reason,
-                    "by": each.by,
-                    "at": each.at.isoformat(),
-                }
-                for each in entry.corrections
-            ],
+            "override": _by_hand(given) if given else None,
+            "corrections": [{"criterion": each.criterion, **_by_hand(each)} for each in entry.corrections],
             "file": entry.label or None,
             "reason": entry.problem or entry.fault or None,
             "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
         }
 
     return dumps({"schema": SCHEMA, "marks": [mark(entry) for entry in entries]})
+
+
+def _by_hand(given: Override) -> dict[str, Any]:
+    return {"points": given.points, "reason": given.reason, "by": given.by, "at": given.at.isoformat()}
 
 
 def as_canvas(entries: Sequence[Entry], assignments: Mapping[str, str] | None = None) -> str:
@@ -149,18 +145,17 @@ def _canvas(entry: Entry) -> list[Cell]:
 
 def _unknown_to_canvas(entries: Sequence[Entry]) -> list[str]:
     lost = [each.student for each in entries if not any(_canvas(each)[1:4])]
-    return _left_out(
-        lost, "Canvas finds", "number of Canvas or of the SIS, and no login", "export of Canvas's gradebook"
-    )
+    remedy = "Give the export of Canvas's gradebook with --roster to `class intake`."
+    return _left_out(lost, "Canvas finds", "number of Canvas or of the SIS, and no login", remedy)
 
 
-def _left_out(students: Iterable[str], finds: str, lacking: str, source: str) -> list[str]:
-    """Return that a platform cannot find some students, and which file helps."""
+def _left_out(students: Iterable[str], finds: str, lacking: str, remedy: str) -> list[str]:
+    """Return that a platform cannot find some students, and what helps."""
     lost = list(dict.fromkeys(students))
     if not lost:
         return []
     named = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
-    return [f"{finds} no {named}: the roster has no {lacking}. Give the {source} with --roster to `class intake`."]
+    return [f"{finds} no {named}: the roster has no {lacking}. {remedy}"]
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:
@@ -177,34 +172,75 @@ def as_moodle(entries: Sequence[Entry]) -> str:
         raise UsageError(what, "Name one of them with --stage.")
     lines: list[list[Cell]] = [OF_MOODLE]
     for entry in entries:
-        if entry.points is None:
+        points = _written(entry)
+        if points is None:
             continue
-        number = _participant(entry)
+        number = participant(entry)
         identity = f"Participant {number}" if number else entry.student
         most = entry.mark.out_of if entry.mark else None
-        points = entry.points if most is None else min(entry.points, most)
         name = (entry.member.name if entry.member else "") or _name(entry.student, entry.identity)
         when = max(filter(None, [entry.graded, entry.override.at if entry.override else None]), default=None)
         changed = when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if when else ""
-        lines.append([identity, name, _number(points), _number(most), changed, _comment(entry)])
+        lines.append([identity, name, _number(points), _number(most), changed, comment(entry)])
     return csv_text(lines)
 
 
-def _participant(entry: Entry) -> str:
-    return entry.member.moodle_id if entry.member else entry.identity
+def participant(entry: Entry) -> str:
+    """Return the number of the assignment that was handed in to, else the roster's, which may be of another one."""
+    member = entry.member
+    if member is None or (entry.identity and entry.identity not in (member.canvas_id, member.gradescope_id)):
+        return entry.identity
+    return member.moodle_id
+
+
+def of_worksheet(entries: Iterable[Entry], worksheet: Worksheet) -> tuple[Entry, ...]:
+    """Return entries with the numbers that a worksheet gives their students, and none for whom it does not name."""
+    found: list[Entry] = []
+    known = set(worksheet.numbers.values())
+    for entry in entries:
+        member = entry.member or Member(entry.student, _name(entry.student, entry.identity))
+        number = entry.identity if entry.identity in known else worksheet.number(member)
+        found.append(replace(entry, identity=number, member=replace(member, moodle_id=number)))
+    return tuple(found)
+
+
+def told_of_maximum(entries: Iterable[Entry], worksheet: Worksheet | None) -> str:
+    """Return which points Moodle would skip, or that its maximum is not known; empty where all is well."""
+    marks = [each for each in entries if each.mark is not None]
+    if not marks:
+        return ""
+    most = max(each.mark.out_of for each in marks if each.mark)
+    skips = "Moodle skips grades above the assignment's maximum without a word"
+    if worksheet is None or worksheet.maximum is None:
+        return f"{skips}: it has to be {most:g} or more. --worksheet compares."
+    above = [points for each in marks if (points := _written(each) or 0.0) > worksheet.maximum]
+    if not above:
+        return ""
+    stage = marks[0].stage
+    return (
+        f"warning: {skips}, which is {worksheet.maximum:g}: {count(len(above), 'student')} would have up to "
+        f"{max(above):g}. Make it {most:g} in Moodle, or write `points = {worksheet.maximum:g}` under [stages.{stage}] "
+        f"in class.toml and run `grader class regrade --stage {stage} --apply`."
+    )
+
+
+def _written(entry: Entry) -> float | None:
+    """Return the points that stand in a worksheet: no more than there are."""
+    return entry.points if entry.points is None or not entry.mark else min(entry.points, entry.mark.out_of)
 
 
 def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
-    lost = [each.student for each in entries if not _participant(each)]
+    lost = [each.student for each in entries if not participant(each)]
     waiting = sum(each.points is None for each in entries)
-    told = _left_out(lost, "Moodle finds", "participant's number", "grading worksheet of the assignment")
+    remedy = "Give the assignment's grading worksheet with --worksheet."
+    told = _left_out(lost, "Moodle finds", "participant's number", remedy)
     return [
         *told,
         *([f"{count(waiting, 'student')} without points: no line, so Moodle keeps theirs."] if waiting else []),
     ]
 
 
-def _comment(entry: Entry) -> str:
+def comment(entry: Entry) -> str:
     """Return what students read beside their points, never nothing; lateness costs nothing of points given by hand."""
     if entry.override is not None:
         most = entry.mark.out_of if entry.mark else entry.override.points
@@ -282,8 +318,7 @@ def _seconds(entry: Entry) -> float:
 
 def _case(entry: Entry) -> TestCase:
     """Return a case; what it prints, robust criteria and what a person said of their points, changes no verdict."""
-    hand = "" if entry.override is None else f"{count(entry.override.points, 'point')} given by hand: {entry.reason}"
-    printed = "\n".join(filter(None, [entry.reached, hand]))
+    printed = "\n".join(filter(None, [entry.reached, entry.by_hand]))
     case = TestCase(entry.stage, entry.student, printed=printed, seconds=_seconds(entry))
     if entry.passed:
         return case

@@ -58,10 +58,15 @@ class StudentRecord:
     texts: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
-    def called(self) -> str:
-        """The student as the roster calls them, and their name in the gradebook where that is another."""
+    def name(self) -> str:
+        """The name that the roster has besides the one in the gradebook; empty for none."""
         name = next((each.member.name for each in self.entries if each.member), "")
-        return f"{name} ({self.student})" if name not in ("", self.student) else self.student
+        return "" if name == self.student else name
+
+    @property
+    def called(self) -> str:
+        """The student by both names."""
+        return f"{self.name} ({self.student})" if self.name else self.student
 
     @property
     def points(self) -> float:
@@ -194,7 +199,7 @@ class MatrixLine:
     """A student's line in a stage's matrix: how it came out in a few words, and a sign for each criterion.
 
     signs stand in the order of the stage's rows, a space where there is none; they are empty where no module ran.
-    reason says what lacks.
+    reason says what lacks, by_hand what a person gave.
     """
 
     student: str
@@ -203,6 +208,7 @@ class MatrixLine:
     signs: str
     points: float | None
     reason: str
+    by_hand: str
 
     @property
     def order(self) -> tuple[bool, int, str]:
@@ -222,19 +228,22 @@ class ZeroFigures:
 
 @dataclass
 class Figures:
-    """The whole class; add() takes one student after the other."""
+    """The whole class; add() takes one student after the other. names are those that the roster adds to a login."""
 
     stages: dict[str, StageFigures] = field(default_factory=dict)
     mistakes: dict[tuple[str, str, str], MistakeFigures] = field(default_factory=dict)
     zeros: dict[tuple[str, str, str], ZeroFigures] = field(default_factory=dict)
     stuck: list[StuckStudent] = field(default_factory=list)
     lines: list[StudentSummary] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
 
     def add(self, sheet: StudentRecord, page: str = "") -> None:
         """Count a student; page is the name of the file with their feedback."""
         reason = "; ".join(filter(None, (f"{each.stage}: {why}" for each in sheet.entries if (why := lacks(each)))))
         line = StudentSummary(sheet.student, sheet.passed, len(sheet.entries), round(sheet.points, 2), page, reason)
         self.lines.append(line)
+        if sheet.name:
+            self.names[sheet.student] = sheet.name
         for entry in sheet.entries:
             if (zero := zero_of(entry)) is not None and (own := zero_of(entry, as_one=False)) is not None:
                 found = self.zeros.setdefault((entry.stage, *zero), ZeroFigures(entry.stage, *own))
@@ -353,7 +362,7 @@ def _matrix_line(entry: Entry, page: str, known: Iterable[str]) -> MatrixLine:
     signs = "".join(SIGNS.get(states.get(each, ""), " ") for each in known) if states else ""
     reached = f"{sum(each == 'passed' for each in states.values())} of {len(states)}"
     outcome = "passed" if entry.passed else zero[0] if zero else reached if states else lacks(entry)
-    return MatrixLine(entry.student, page, outcome, signs, entry.points, lacks(entry))
+    return MatrixLine(entry.student, page, outcome, signs, entry.points, lacks(entry), entry.by_hand)
 
 
 def _state(row: Document) -> str:

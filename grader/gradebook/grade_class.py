@@ -28,6 +28,7 @@ from grader.gradebook.class_run import (
     opened,
     policy_of,
     roster_of,
+    share_one_heap,
     stoppable,
 )
 from grader.gradebook.cluster import Cluster, Order, packed
@@ -37,6 +38,7 @@ from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.process_pool import ProcessPool, WorkerDied
 from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Versions, Waiting
+from grader.gradebook.roster import described
 from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Listing, StudentSubmission, listing
 from grader.report.escape import one_line
@@ -59,6 +61,7 @@ def coordinating(
 ) -> Iterator[Coordinator]:
     """Give a coordinator whose processes know the course, here or on a cluster; they end with the block."""
     seconds = max(stage.limits.stage_seconds for stage in stages) * (1 + MOST_PATIENCE) + SPARE_SECONDS
+    share_one_heap()
     with stoppable():
         executor: ProcessPool | Cluster
         if options.cluster is None:
@@ -97,7 +100,7 @@ def take_in(
     roster = roster_of(options, policy.zone)
     listed = listing(submissions, policy.zone, roster)
     found = survey(stages, listed.arrivals, course.root, policy, accept)
-    return listed, roster or listed.members, replace(found, ignored=listed.ignored)
+    return listed, described(roster, listed.members), replace(found, ignored=listed.ignored)
 
 
 def grade(
@@ -119,11 +122,12 @@ def grade(
     """
     listed, roster, intake = take_in(course, stages, submissions, options, accept)
     arrived(intake)
-    if intake.alarms and not proceed:
-        raise SystematicFault("\n".join(each.summary for each in intake.alarms))
+    systematic = list(intake.alarms)
+    del intake  # its lines, as long as the run
+    if systematic and not proceed:
+        raise SystematicFault("\n".join(each.summary for each in systematic))
     only = len(stages) == 1
     tallies: list[Tally] = []
-    systematic: list[Alarm] = list(intake.alarms)
     with opened(course, stages, options, create=True) as (book, context):
         with book.changing():
             book.keep_passes(context.policy.passes(course.stages))
@@ -138,7 +142,7 @@ def grade(
                 loading.learn(book)
                 tallies.append(coordinator.grade(stage, attempts, expected(here, stage, only), loading.see))
                 systematic += loading.alarms
-        known = {each.student for each in book.attempts()} | {each.student for each in roster}
+        known = book.students()
         strangers = tuple(name for name in context.policy.extensions if name not in known)
         outdated = sum(each.changes_points for each in differences(book, context.policy, {}))
     return RunOutcome(tuple(tallies), outdated, strangers, listed.ignored, context.policy, tuple(systematic))
@@ -146,8 +150,11 @@ def grade(
 
 def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[StudentSubmission]) -> tuple[StudentSubmission, ...]:
     """Return what arrived, without those of whom nothing came now, and something came before."""
-    before = {each.student for each in book.attempts() if each.stage == stage.id}
-    return tuple(each for each in arrivals if each.things or each.student not in before)
+    return tuple(
+        each
+        for each in arrivals
+        if each.things or all(before.stage != stage.id for before in book.attempts(each.student))
+    )
 
 
 def known_modules(book: Gradebook, policy: Policy, stage: Stage, student: str, now: datetime) -> tuple[UsedModule, ...]:
@@ -216,17 +223,16 @@ class Coordinator:
 
         What is known, and what cannot be graded, is noted at once.
         """
-        known = {
-            (each.student, each.digest): each
-            for each in self.book.attempts()
-            if each.stage == stage.id and each.result is not None
-        }
-        recurs = tally.total - len(known) >= RECURRING * POOL
+        recurs = tally.total - self.book.graded(stage.id) >= RECURRING * POOL
+        student, known = "", dict[str, Attempt]()
         for each in attempts:
             attempt = each.attempt
-            before = known.get((attempt.student, attempt.digest))
+            if attempt.student != student:  # all of one student come together
+                student, mine = attempt.student, self.book.attempts(attempt.student)
+                known = {one.digest: one for one in mine if one.stage == stage.id and one.result is not None}
+            before = known.get(attempt.digest)
             if before is None and each.outcome != "fault":
-                known[attempt.student, attempt.digest] = attempt
+                known[attempt.digest] = attempt
             if before is not None:
                 self._keep_better_time(before, attempt)
                 tally.kept += 1
@@ -369,14 +375,18 @@ def explain_with_class(coordinator: Coordinator, stage: Stage) -> None:
 
     Nothing but causes comes of it: no row, no status and no mark changes.
     """
-    passed: list[Attempt] = []
+    passed: set[str] = set()
     failed: list[Attempt] = []
-    for each in coordinator.book.attempts():
-        if each.stage == stage.id and each.result is not None:  # one after the other: a class may be large
+    for each in coordinator.book.each_attempt():
+        if each.stage == stage.id and each.result is not None:
             result = coordinator.book.result(each.result)
-            if result.key.course == coordinator.course(stage):
-                (passed if result.passed else failed).append(each)
-    pool = pool_of(each.digest for each in passed)
+            if result.key.course != coordinator.course(stage):
+                continue
+            if result.passed:
+                passed.add(each.digest)
+            else:
+                failed.append(each)
+    pool = pool_of(passed)
     explain(coordinator, stage, ((each, each.result, pool) for each in failed))
 
 

@@ -108,10 +108,14 @@ def _first(arrival: StudentSubmission, things: Sequence[SubmittedFile], stage: S
         if found.snapshot is None:
             failed = failed or found
             continue
-        rest = [each.name for each in things[at + 1 :] if is_renamed(each.name, stage.module)]
-        if not rest:
+        alike = [thing, *(each for each in things[at + 1 :] if is_renamed(each.name, stage.module))]
+        if len(alike) == 1:
             return found
-        what = f"{shown(thing.name)} is taken, not {', '.join(map(shown, rest[:3]))}, which came before it"
+        names = [each.name for each in alike]
+        if len(set(names)) < len(names):  # but for what the platform adds
+            names = [each.path.name for each in alike]
+        first, *rest = map(shown, names)
+        what = f"{first} is taken, not {', '.join(rest[:3])}, which came before it"
         return replace(found, doubts=(Doubt("note", what),))
     assert failed is not None
     return failed
@@ -491,7 +495,7 @@ class Loading:
 
     def learn(self, book: Gradebook) -> None:
         """Count the results that earlier runs left, by the attempt of each student that came last."""
-        for attempt in book.attempts():
+        for attempt in book.each_attempt():
             if attempt.stage == self._stage.id and attempt.result is not None:
                 self._count(book.result(attempt.result))
 

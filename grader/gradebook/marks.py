@@ -149,22 +149,21 @@ def differences(
 
     With students, of theirs alone.
     """
-    before = {(mark.student, mark.stage): mark for mark in book.marks()}
     by_hand = book.overrides()
     overrides = {(each.student, each.stage): each.points for each in by_hand if not each.criterion}
     corrected: dict[str, list[Override]] = {}
     for each in by_hand:
         corrected.setdefault(each.student, []).append(each)
-    known_students = dict.fromkeys(attempt.student for attempt in book.attempts())
-    for student in known_students if students is None else students:
+    for student in book.students() if students is None else students:
         old = book.counting(student)
+        before = {mark.stage: mark for mark in book.marks(student)}
         new = []
         for attempt, result in old:
             number = found.get((student, attempt.stage, attempt.digest))
             new.append((attempt, result) if number is None else (replace(attempt, result=number), book.result(number)))
         for after in marks(policy, new, given(corrected.get(student, ()))):
             cell = student, after.stage
-            known = before.get(cell)
+            known = before.get(after.stage)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
             if known is None or replace(known, result=after.result) != after or _rows(results[0]) != _rows(results[1]):
                 yield MarkChange(student, after.stage, known, after, _why(*results), overrides.get(cell))
@@ -231,12 +230,16 @@ class Entry:
     @property
     def reason(self) -> str:
         """Why the points are what they are: what the person who gave them said, else the problem."""
+        return self.override.reason if self.override is not None else self.problem or self.by_hand
+
+    @property
+    def by_hand(self) -> str:
+        """The points that a person gave, of the stage or of some criteria, and why; empty where nobody did."""
         if self.override is not None:
-            return self.override.reason
-        given = (
+            return f"{count(self.override.points, 'point')} given by hand: {self.override.reason}"
+        return "; ".join(
             f"{each.criterion}: {count(each.points, 'point')} given by hand, {each.reason}" for each in self.corrections
         )
-        return self.problem or "; ".join(given)
 
     @property
     def problem(self) -> str:
@@ -288,7 +291,7 @@ def table(book: Gradebook) -> tuple[Entry, ...]:
 
 def entries(book: Gradebook, student: str | None = None) -> Iterator[Entry]:
     """Yield the same one by one, so that a large class's verdicts are never all in memory; all, or one student's."""
-    marks = {(mark.student, mark.stage): mark for mark in book.marks()}
+    marks = {(mark.student, mark.stage): mark for mark in book.marks(student)}
     by_hand = book.overrides(student)
     overrides = {(each.student, each.stage): each for each in by_hand if not each.criterion}
     corrections: dict[tuple[str, str], tuple[Override, ...]] = {}

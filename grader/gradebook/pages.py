@@ -16,28 +16,26 @@ import shutil
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError
 from grader.gradebook.dossier import MOST_SAID, marked
+from grader.gradebook.exports import of_worksheet, participant
 from grader.gradebook.figures import AGAIN, MANY, SIGNS, STATES, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
+from grader.gradebook.roster import Worksheet
 from grader.gradebook.store import FILE
 from grader.report.feedback import HELD_BACK, TESTS, lower
 from grader.report.templates import cut, environment
 from grader.report.terminal.words import lacking_words
 from grader.verdict import SOURCE
-
-if TYPE_CHECKING:
-    pass
-
 
 HOME = Path(__file__).parent
 SHOWN_MISTAKES, SHOWN_STUCK = 25, 50
@@ -52,6 +50,7 @@ WORDS = {
 }  # fmt: skip
 INDEX = "index.html"
 STUDENTS = "students"
+UNTOLD = "the reason is not shown here"  # of points by hand, since it may hold the name
 ENDINGS = (".html", ".htm", ".zip")
 FEEDBACK_FILE = "feedback.html"
 _PAGE = re.compile(r"[a-z0-9-]{1,40}-[0-9a-f]{12}\.html")
@@ -243,7 +242,9 @@ def write_report(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path
         return _write(pages, sheets, fresh, is_folder(place))
 
 
-def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Path) -> tuple[int, tuple[str, ...]]:
+def write_feedback(
+    pages: ClassPages, sheets: Iterable[StudentRecord], place: Path, worksheet: Worksheet | None = None
+) -> tuple[int, tuple[str, ...]]:
     """Write a zip of Moodle's feedback files: a page for each student; return how many, and who has no number there.
 
     Names are as its importer reads them (mod/assign/feedback/file/importziplib.php): a folder
@@ -254,8 +255,8 @@ def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Pa
     kept = 0
     with _fresh(place) as fresh, zipfile.ZipFile(fresh, "x", zipfile.ZIP_DEFLATED) as archive:
         for sheet in sheets:
-            entry = sheet.entries[0]
-            number = entry.member.moodle_id if entry.member else entry.identity
+            entry = sheet.entries[0] if worksheet is None else of_worksheet(sheet.entries[:1], worksheet)[0]
+            number = participant(entry)
             if not number.isdecimal():
                 lost.append(sheet.student)
                 continue
@@ -264,7 +265,7 @@ def write_feedback(pages: ClassPages, sheets: Iterable[StudentRecord], place: Pa
             archive.writestr(f"{folder}_{number}_assignfeedback_file_/{FEEDBACK_FILE}", pages.student(sheet))
             kept += 1
         if not kept:
-            hint = "Give the grading worksheet of the assignment with --roster to `class intake`."
+            hint = "Give the assignment's grading worksheet with --worksheet."
             raise UsageError("nobody has a participant's number of Moodle", hint)
     return kept, tuple(lost)
 
@@ -342,7 +343,16 @@ def nameless(sheet: StudentRecord, number: int) -> StudentRecord:
     """Return a sheet under a number; texts of the student's own are left out, since they may hold the name."""
     name = f"student {number}"
     mine = tuple(
-        replace(each, student=name, identity="", label="", member=None, verdict=_without_names(each, name))
+        replace(
+            each,
+            student=name,
+            identity="",
+            label="",
+            member=None,
+            verdict=_without_names(each, name),
+            override=replace(each.override, reason=UNTOLD) if each.override else None,
+            corrections=tuple(replace(one, reason=UNTOLD) for one in each.corrections),
+        )
         for each in sheet.entries
     )
     return StudentRecord(name, mine, sheet.tries)
@@ -382,7 +392,8 @@ def _fresh(place: Path) -> Iterator[Path]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # a disk that is read-only says so of a file that is not there, too
+                    path.unlink()
 
 
 def _is_report(folder: Path) -> bool:

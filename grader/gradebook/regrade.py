@@ -61,7 +61,7 @@ def apply(book: Gradebook, context: RunContext, found: Found, reason: str, stude
             book.keep_passes(context.policy.passes(context.course.stages))
         for (student, stage, digest), number in found.items():
             book.count_for(student, stage, digest, number)
-        for student in students or dict.fromkeys(attempt.student for attempt in book.attempts()):
+        for student in students or book.students():
             update_marks(book, context.policy, student, reason, context.now())
 
 

@@ -67,6 +67,8 @@ _EXPECTED = (
     "Expected a column student, as in student,name,login,email,section,team,canvas_id, or an export of Canvas, Moodle, "
     "Gradescope or GitHub Classroom as it is."
 )
+_WORKSHEET = "Expected what Moodle calls its grading worksheet, with the columns Identifier and Maximum Grade."
+MAXIMUM = "maximum grade"
 _PARTICIPANT = re.compile(r"(?:Participant )?([0-9]+)")
 _TEACH = ("instructor", "ta", "reader", "teacher", "observer", "admin")  # roles that hand in nothing
 METADATA = "submission_metadata.yml"
@@ -125,6 +127,35 @@ def read_rosters(paths: Iterable[Path], zone: tzinfo) -> tuple[Member, ...]:
     return found
 
 
+@dataclass(frozen=True)
+class Worksheet:
+    """Moodle's grading worksheet of one assignment, in which participants are numbered anew.
+
+    numbers are the participants' by all that stands for one of them alone; maximum is the most points, if it has any.
+    """
+
+    numbers: Mapping[str, str]
+    maximum: float | None
+
+    def number(self, student: Member) -> str:
+        """Return the number of a student; empty for one who is not in it."""
+        found = {self.numbers[key] for key in keys(student) if key in self.numbers}
+        return found.pop() if len(found) == 1 else ""
+
+
+def read_worksheet(path: Path, zone: tzinfo) -> Worksheet:
+    """Return what a worksheet of Moodle says; UsageError for another file."""
+    sheet = read_sheet(path, _WORKSHEET)
+    if not {"identifier", MAXIMUM} <= set(sheet.columns):
+        raise UsageError(f"{path.name} is not a grading worksheet of Moodle", _WORKSHEET)
+    members = read_roster(path, zone)
+    numbers = {each.student: each.moodle_id for each in members}
+    known = {key: numbers[name] for key, name in known_as((), members).items()}
+    cells = (line.cells.get(MAXIMUM, "").strip().replace(",", ".") for line in sheet.lines)
+    most = [float(cell) for cell in cells if re.fullmatch(r"[0-9]+(\.[0-9]+)?", cell)]
+    return Worksheet(known, min(most, default=None))
+
+
 def first_of(mistakes: Iterable[str]) -> str:
     """Return the first of many mistakes, a line each, and how many more there are."""
     found = list(mistakes)
@@ -150,6 +181,18 @@ def merged(members: Sequence[Member], more: Iterable[Member]) -> tuple[Member, .
         blanks = {each.name: getattr(member, each.name) for each in fields(known) if not getattr(known, each.name)}
         found[same[0]] = replace(known, **blanks)
     return tuple(sorted(found, key=lambda member: member.student))
+
+
+def described(roster: Sequence[Member], by_export: Iterable[Member]) -> tuple[Member, ...]:
+    """Return a roster with what an export says of its students, else those whom the export names.
+
+    >>> [each.gradescope_id for each in described([Member("ada", email="a@b")], [Member("a@b", gradescope_id="7")])]
+    ['7']
+    """
+    named = {each.student: each for each in by_export}
+    known = {each.student for each in roster}
+    found = merged(roster, named.values()) if roster else tuple(named.values())
+    return tuple(each for each in found if not roster or each.student in known)
 
 
 def as_csv(members: Iterable[Member]) -> str:

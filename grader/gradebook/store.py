@@ -35,6 +35,7 @@ from grader.gradebook.records import (
 )
 from grader.gradebook.schema import STEPS
 from grader.report.stored import decided
+from grader.report.terminal.words import count
 
 FILE = "gradebook.sqlite"
 BUSY_SECONDS = 15.0
@@ -56,6 +57,7 @@ _REQUEST = "number, student, stage, criterion, words, at, answer, by, closed"
 _OF_STUDENTS = ("results", "attempts", "marks", "overrides", "waiting", "requests", "roster", "history")
 _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
 _ATTEMPT_SIZE = _ATTEMPT.count(",") + 1
+_EARLIEST = "attempts.submitted IS NOT NULL, attempts.submitted, attempts.number"
 
 
 class Gradebook:
@@ -226,12 +228,19 @@ class Gradebook:
 
     def attempts(self, student: str | None = None) -> tuple[Attempt, ...]:
         """Return what was handed in, the earliest of each student and stage first."""
+        return tuple(self.each_attempt(student))
+
+    def each_attempt(self, student: str | None = None) -> Iterator[Attempt]:
+        """Yield the same one by one, for a class may be large; nothing is to be written meanwhile."""
         where, values = ("WHERE student = ? ", (student,)) if student is not None else ("", ())
-        rows = self._run(
-            f"SELECT {_ATTEMPT} FROM attempts {where}ORDER BY student, stage, submitted IS NOT NULL, submitted, number",
-            values,
-        )
-        return tuple(map(_attempt, rows))
+        query = f"SELECT {_ATTEMPT} FROM attempts {where}ORDER BY student, stage, {_EARLIEST}"
+        with _told(self.path):
+            yield from map(_attempt, self._connection.execute(query, values))
+
+    def graded(self, stage: str) -> int:
+        """Return how many attempts at a stage have a result."""
+        query = "SELECT count(*) FROM attempts WHERE stage = ? AND result IS NOT NULL"
+        return int(self._run(query, (stage,))[0][0])
 
     def keep_result(self, result: Result) -> int:
         """Keep a result and return its number; a fault gives way to a result, and nothing else to anything."""
@@ -292,7 +301,7 @@ class Gradebook:
         rows = self._run(
             f"SELECT {_of('attempts', _ATTEMPT)}, {_explained()} FROM attempts "
             "JOIN results ON results.number = attempts.result WHERE attempts.student = ? "
-            "ORDER BY attempts.stage, attempts.submitted IS NOT NULL, attempts.submitted, attempts.number",
+            f"ORDER BY attempts.stage, {_EARLIEST}",
             (student,),
         )
         return tuple((_attempt(row[:_ATTEMPT_SIZE]), self._result(row[_ATTEMPT_SIZE:])) for row in rows)
@@ -329,9 +338,11 @@ class Gradebook:
         found = (Waiting(row[0], row[1], row[2], json.loads(row[3]), datetime.fromisoformat(row[4])) for row in rows)
         return {(each.student, each.stage, each.digest): each for each in found}
 
-    def marks(self) -> tuple[Mark, ...]:
-        """Return the automatic marks."""
-        return tuple(Mark(*row) for row in self._run(f"SELECT {_MARK} FROM marks ORDER BY student, stage"))
+    def marks(self, student: str | None = None) -> tuple[Mark, ...]:
+        """Return the automatic marks: of all students, or of one."""
+        where, values = ("WHERE student = ? ", (student,)) if student is not None else ("", ())
+        rows = self._run(f"SELECT {_MARK} FROM marks {where}ORDER BY student, stage", values)
+        return tuple(Mark(*row) for row in rows)
 
     def mixed(self) -> tuple[Mixture, ...]:
         """Return the stages whose marks come of several versions of the course, of Python or of NumPy."""
@@ -349,8 +360,7 @@ class Gradebook:
 
     def keep_marks(self, student: str, marks: Iterable[Mark], why: str, at: datetime) -> None:
         """Replace automatic marks of a student, and write that into the history; one that stays leaves no trace."""
-        rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ?", (student,))
-        known = {row[1]: Mark(*row) for row in rows}
+        known = {mark.stage: mark for mark in self.marks(student)}
         for mark in marks:
             if known.get(mark.stage) != mark:
                 self._run(
@@ -484,7 +494,8 @@ class Gradebook:
                 "why = '' WHERE student = ?",
                 (student,),
             )
-            self._note("forgotten", "", "", f"{counts[0]} texts and {counts[1]} results of one student are erased", at)
+            erased = f"{count(counts[0], 'text')} and {count(counts[1], 'result')} of one student erased"
+            self._note("forgotten", "", "", erased, at)
         self._run("PRAGMA wal_checkpoint(TRUNCATE)")
         return counts[0], counts[1]
 

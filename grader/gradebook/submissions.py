@@ -130,6 +130,10 @@ def joined(found: Iterable[StudentSubmission]) -> tuple[StudentSubmission, ...]:
             continue
         if known.platform and _source(known) == _source(arrival):
             by_name[folded([arrival.student])] = replace(known, things=known.things + arrival.things)
+        elif _are_copies((*known.things, *arrival.things)):
+            what = f"{_labels(known)} and {_labels(arrival)} are attempts of {shown(known.student)}"
+            doubts = (*known.doubts, *arrival.doubts, Doubt("note", what, "Keep one of them if they are not."))
+            by_name[folded([arrival.student])] = replace(known, things=known.things + arrival.things, doubts=doubts)
         else:
             twice.append(f"{_labels(known)} and {_labels(arrival)} are of the same student, {shown(known.student)}")
     if mistakes := [*unfit, *twice]:
@@ -138,6 +142,14 @@ def joined(found: Iterable[StudentSubmission]) -> tuple[StudentSubmission, ...]:
         hints += ["Keep one of each; a CSV list with `submitted` may name several attempts."] if twice else []
         raise UsageError(first_of(mistakes), " ".join(hints))
     return tuple(sorted(by_name.values(), key=lambda arrival: arrival.student))
+
+
+def _are_copies(things: Sequence[SubmittedFile]) -> bool:
+    """Say whether names are one name, as a browser or a file manager changes it for further copies: ada, ada (1)."""
+    stems = [_stem(each.path.name) for each in things]
+    signs = [_COPY.fullmatch(stem) for stem in stems]
+    plain = {folded([sign[1] if sign else stem])[0] for stem, sign in zip(stems, signs, strict=True)}
+    return len(plain) == 1 and signs.count(None) <= 1
 
 
 def _legible(arrival: StudentSubmission) -> StudentSubmission:
@@ -278,7 +290,7 @@ def _of_gradescope(submissions: Path, names: Sequence[str], zone: tzinfo, roster
             StudentSubmission(each.student, (thing,), each.gradescope_id, "gradescope", team)
             for each in submission.members
         ]
-    return Listing(joined(matched(found, roster, members)), tuple(ignored), () if roster else tuple(members))
+    return Listing(joined(matched(found, roster, members)), tuple(ignored), tuple(members))
 
 
 def _is_nbgrader(submissions: Path, students: Sequence[Path]) -> bool:
@@ -442,16 +454,11 @@ def matched(
 
 
 def _with_copies(arrivals: Sequence[StudentSubmission]) -> Iterator[StudentSubmission]:
-    """Yield arrivals, with a doubt where a name is another's as a browser changes it: ada (1) beside ada."""
-    names = {folded([each.student]) for each in arrivals}
+    """Yield arrivals, each copy beside what it is a copy of by that name: `ada (1)` beside `ada` is ada."""
+    names = {folded([each.student]): each.student for each in arrivals}
     for each in arrivals:
         match = _COPY.fullmatch(each.student)
-        if match and folded([match[1]]) in names:
-            what = (
-                f"{shown(each.student)} may be a second file of {shown(match[1])}, and counts as a student of its own"
-            )
-            each = replace(each, doubts=(*each.doubts, Doubt("note", what, "Keep one of the two.")))
-        yield each
+        yield replace(each, student=names.get(folded([match[1]]), each.student)) if match else each
 
 
 def _as(arrival: StudentSubmission, member: Member, is_team: bool) -> StudentSubmission:

@@ -10,16 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.report.document import dumps
 from grader.report.templates import environment
 from grader.report.terminal.layout import printable
 from grader.similarity.compare import Comparison, Passage, SimilarPair, SubmittedModule, Text, passages
-
-if TYPE_CHECKING:
-    pass
-
 
 HOME = Path(__file__).parent
 MOST_COPIES = 20  # submissions that are shown beside a solution of the course; all are listed

@@ -202,7 +202,8 @@ def misnamed_in(stage: Stage, archive: Archive, label: str) -> FoundModule | Non
     if len(best) != 1:
         return None
     ((source, member),) = best.items()
-    return FoundModule(member.parts, source, (misnamed(stage, member.parts[-1]),))
+    name = member.parts[-1] if member.parts[-1] != stage.module else "/".join(member.parts)
+    return FoundModule(member.parts, source, (misnamed(stage, name),))
 
 
 def misnamed(stage: Stage, name: str) -> str:

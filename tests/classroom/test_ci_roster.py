@@ -24,6 +24,7 @@ from grader.classroom.ci_roster import (
     unknown,
 )
 from grader.errors import UsageError
+from grader.gradebook.roster import MAX_BYTES as MAX_SHEET
 
 A, B = "a" * 40, "b" * 40
 HEADER = "student,repository,revision\n"
@@ -45,6 +46,10 @@ def test_a_file_that_a_spreadsheet_wrote_is_read(tmp_path: Path) -> None:
     assert from_csv(tmp_path, data) == (Student("lovelace-ada", "class/ada", A),)
 
 
+def test_semicolons_part_cells_as_in_a_class_csv(tmp_path: Path) -> None:
+    assert from_csv(tmp_path, f"student;repository;revision\nada;class/ada;{A}\n") == (Student("ada", "class/ada", A),)
+
+
 def test_columns_may_come_in_any_order_beside_those_of_a_class(tmp_path: Path) -> None:
     found = from_csv(tmp_path, f"Name,Revision,Student,Section,Repository\nAda L,{A},ada,1,class/ada\n")
     assert [(each.name, each.repository, each.revision) for each in found] == [("ada", "class/ada", A)]
@@ -54,10 +59,10 @@ def test_columns_may_come_in_any_order_beside_those_of_a_class(tmp_path: Path) -
     ("data", "what"),
     [
         ("", "begins with ''"),
-        ("name;repo\n", "begins with 'name;repo'"),
+        ("name;repo\n", "begins with 'name,repo'"),
         (HEADER, "names no student"),
-        (b"\xff\xfe", "is not CSV in UTF-8"),
-        (f'{HEADER}"ada,class/ada,{A}\n', "is not CSV in UTF-8"),
+        (b"\xff\xfe", "line 1 is not in UTF-8"),
+        (f'{HEADER}"ada,class/ada,{A}\n', "not 3 values"),
         (f"{HEADER}ada,class/ada\n", "line 2: not 3 values"),
         (f"{HEADER}ada,class/ada,main\n", "line 2: 'main' is not the full name of a commit"),
         (f"{HEADER}ada,../ada,{A}\n", "line 2: '../ada' is not a repository"),
@@ -66,7 +71,7 @@ def test_columns_may_come_in_any_order_beside_those_of_a_class(tmp_path: Path) -
         (f"{HEADER}ada,class/ada,{A}\nADA!,class/bob,{B}\n", "line 3: the student 'ada' is in line 2 already"),
         (f"{HEADER}李,class/li,{A}\n王,class/li,{B}\n", "line 3: the student 'class-li' is in line 2 already"),
         (HEADER + "ada,x,y\n" * 20, "and 12 more"),
-        (HEADER + "x" * MAX_BYTES, "has more than 1 MB"),
+        (HEADER + "x" * MAX_SHEET, "has more than 16,777,216 bytes"),
     ],
 )
 def test_a_roster_of_another_form_is_refused_with_its_lines(data: str | bytes, what: str, tmp_path: Path) -> None:

@@ -142,6 +142,15 @@ def test_with_a_key_it_is_nowhere_in_the_copy(course: Course, target: Path) -> N
     assert not [path for path in target.rglob("*") if path.is_file() and secret in path.read_bytes()]
 
 
+def test_a_copy_asks_for_the_python_that_grades(course: Course, target: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be asked for"):
+        release(course, ReleaseOptions(course.stages, KEY, python="3.9"), target)
+    assert not target.exists()
+    names = release(course, ReleaseOptions(course.stages, KEY, python="3.12"), target)
+    assert ".python-version" in names and (target / ".python-version").read_text() == "3.12\n"
+    assert ".python-version" in (target / "hidden" / "release.json").read_text()
+
+
 def test_a_part_of_the_course_is_released_alone(course: Course, target: Path) -> None:
     names = release(course, ReleaseOptions(course.stages[:1], KEY), target)
     assert not [name for name in names if OTHER in name]

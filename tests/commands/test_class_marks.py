@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,22 @@ def test_points_for_what_was_never_graded_are_given_on_request_only(book: Path, 
         ("ada", "s01", "2", "graded", ""), ("ada", "s02", "3", "missing", "oral exam"),
         ("bob", "s01", "3", "fault", "oral exam"),
     ]  # fmt: skip
+
+
+def test_a_worksheet_of_moodle_says_the_numbers_and_the_most_points(book: Path, here: Here, tmp_path: Path) -> None:
+    (sheet := tmp_path / "sheet.csv").write_text("Identifier,Full name,Grade,Maximum Grade\nParticipant 7,Ada,,1.00\n")
+    export = ("class", "export", "--out", str(book), "--stage", "s01", "--format")
+    done = here(*export, "moodle", "--worksheet", str(sheet))
+    assert done.code == 0 and '"Participant 7"' in done.out
+    assert "which is 1: 1 student would have up to 2." in " ".join(done.err.split())
+    assert "it has to be 2 or more" in " ".join(here(*export, "moodle").err.split())
+    assert here(*export, "canvas", "--worksheet", str(sheet)).code == 2
+    pages = here("class", "report", str(book), "--out", str(tmp_path / "back.zip"), "--worksheet", str(sheet))
+    with zipfile.ZipFile(tmp_path / "back.zip") as found:
+        assert found.namelist() == ["ada_7_assignfeedback_file_/feedback.html"]
+    assert pages.code == 0 and "left out: bob" in pages.err
+    refused = here("class", "report", str(book), "--out", str(tmp_path / "report"), "--worksheet", str(sheet))
+    assert refused.code == 2 and "--out FILE.zip" in " ".join(refused.err.split())
 
 
 def test_parquet_goes_into_a_file_and_not_to_a_terminal(book: Path, here: Here, tmp_path: Path) -> None:

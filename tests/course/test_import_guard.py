@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.import_guard import Sources, load, serving
+from grader.course.import_guard import Sources, forget, load, serving
 from grader.errors import CourseError
 from tests.support.command import Place
 
@@ -33,6 +33,19 @@ def test_each_course_gets_its_own_package(folders: list[Path]) -> None:
         with serving(Sources(folders={NAME: folder})):
             assert f"{folder.parent.name}!" == importlib.import_module(f"{NAME}.plans").PLACE
         assert not [name for name in sys.modules if name.startswith(NAME)]
+
+
+def test_packages_are_forgotten_while_another_thread_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the first module that a process grades is a fault now and then."""
+
+    class Meanwhile(str):
+        def __eq__(self, other: object) -> bool:
+            monkeypatch.setitem(sys.modules, f"{NAME}_{len(sys.modules)}", sys)
+            return False
+
+        __hash__ = str.__hash__
+
+    assert forget([Meanwhile("nothing.of.this.name")]) == {}
 
 
 def test_a_missing_folder_is_not_looked_for_elsewhere(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 from dataclasses import replace
+
+import pytest
 
 from grader.gradebook.class_run import MANY, Tally
 from grader.gradebook.records import Key, Result
@@ -41,3 +46,32 @@ def test_a_criterion_that_many_tried_and_nobody_passes_is_known() -> None:
     assert tally.unreached == ["quadruple"]
     tally.count(_ran("later", "quadruple"))
     assert tally.unreached == []
+
+
+HEAPS = """
+import ctypes, sys, threading
+from grader.gradebook.class_run import share_one_heap
+if sys.argv[1:]:
+    share_one_heap()
+held = []
+start = threading.Barrier(9)
+def work():
+    start.wait()
+    held.append(bytearray(b"x" * 100_000))
+    start.wait()
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+start.wait(), start.wait()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+out = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, out), libc.fflush(out)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such heaps")
+def test_threads_of_a_run_share_one_heap() -> None:
+    """What threads receive for the process would leave gaps in a heap of each, which grow with a class."""
+    runs = [[sys.executable, "-c", HEAPS, *given] for given in ([], ["one"])]
+    heaps = [subprocess.run(run, capture_output=True, check=True).stdout.count(b"<heap ") for run in runs]
+    assert heaps[0] > heaps[1] == 1

@@ -18,8 +18,10 @@ from junitparser import Error, Failure, JUnitXml
 
 from grader.errors import UsageError
 from grader.gradebook import exports
+from grader.gradebook.exports import of_worksheet, told_of_maximum
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mark, Member, Override
+from grader.gradebook.roster import Worksheet, read_worksheet
 from grader.report.formats import CLASSES
 from tests.support.packages import installed
 
@@ -156,6 +158,49 @@ def test_moodle_takes_the_worksheet_and_loses_nothing_of_a_teachers() -> None:
     assert there.grades["2"][1] > old
     told = " ".join(CLASSES["moodle"].notes(given))
     assert "Moodle finds no eve" in told and "1 student without points" in told
+
+
+def sheet_of(folder: Path, most: str) -> Worksheet:
+    path = folder / "sheet.csv"
+    lines = [f'"Participant {number}","{name}","{mail}",,"{most}"' for number, name, mail in (
+        (901, "Ada Lovelace", "ada@uni.edu"), (902, "Bob", ""), (904, "李明", ""),
+    )]  # fmt: skip
+    path.write_text("\n".join(["Identifier,Full name,Email address,Grade,Maximum grade", *lines]), encoding="utf-8-sig")
+    return read_worksheet(path, UTC)
+
+
+def test_a_worksheet_has_the_numbers_of_its_assignment(tmp_path: Path) -> None:
+    """Moodle numbers participants anew in each assignment, and passes over numbers of another one."""
+    ada = Member("ada", "Lovelace, Ada", email="ada@uni.edu", moodle_id="301")
+    given = (
+        entry("ada", identity="301", member=ada),
+        entry("bob_302", identity="302"),
+        entry("cy", identity="303", member=Member("cy", moodle_id="303")),
+        entry("dee", identity="904", member=Member("dee", moodle_id="304")),
+    )
+    taken = of_worksheet(given, sheet_of(tmp_path, "2.00"))
+    assert [line["Identifier"] for line in rows("moodle", taken)] == [
+        "Participant 901", "Participant 902", "cy", "Participant 904",
+    ]  # fmt: skip
+    assert "Moodle finds no cy" in " ".join(CLASSES["moodle"].notes(taken))
+    assert rows("moodle", given)[3]["Identifier"] == "Participant 904"  # by the name of the folder, not by class.csv
+
+
+def test_points_above_moodles_maximum_are_told_with_what_to_do(tmp_path: Path) -> None:
+    given = (entry("ada", points=2.0), entry("bob", points=1.5), entry("cy", points=1.0), entry("dee", mark=None))
+    told = told_of_maximum(given, sheet_of(tmp_path, "1,00"))
+    assert "which is 1: 2 students would have up to 2." in told
+    assert "Make it 2 in Moodle, or write `points = 1` under [stages.s01]" in told
+    assert told_of_maximum(given, sheet_of(tmp_path, "2.00")) == ""
+    for unknown in (None, sheet_of(tmp_path, "-")):
+        assert "it has to be 2 or more" in told_of_maximum(given, unknown)
+    assert told_of_maximum(given[3:], None) == ""
+
+
+def test_a_file_that_is_no_worksheet_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "class.csv").write_text("student\nada\n")
+    with pytest.raises(UsageError, match="is not a grading worksheet of Moodle"):
+        read_worksheet(path, UTC)
 
 
 def test_each_line_of_a_worksheet_has_a_comment() -> None:

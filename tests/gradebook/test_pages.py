@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from grader.gradebook.pages import (
     write_feedback,
     write_report,
 )
-from grader.gradebook.records import Member, Mixture
+from grader.gradebook.records import Member, Mixture, Override
 from grader.gradebook.store import Gradebook
 from grader.report.feedback import HELD_BACK
 from grader.report.templates import MOST_TEXT
@@ -306,6 +307,19 @@ def test_a_failure_on_the_way_leaves_the_earlier_report(pages: ClassPages, tmp_p
         assert everything(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
+def test_a_disk_that_is_read_only_is_told_and_is_no_fault_of_the_grader(
+    pages: ClassPages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system", str(path))
+
+    for each in ("mkdir", "unlink", "touch"):
+        monkeypatch.setattr(Path, each, refused)
+    for name in ("report", "class.html"):
+        with pytest.raises(GraderError, match="cannot be written: Read-only file system"):
+            write_report(pages, CLASS, tmp_path / name)
+
+
 def test_no_results_make_no_report(pages: ClassPages, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no results"):
         write_report(pages, [], tmp_path / "report")
@@ -365,13 +379,44 @@ def test_memory_does_not_grow_with_the_verdicts_of_a_class(pages: ClassPages, tm
     assert peak < 8_000_000, "16 MB of verdicts are in memory together"
 
 
+def by_hand(record: StudentRecord, reason: str, criterion: str = "", called: str = "") -> StudentRecord:
+    """Return a student with a point by hand, of the stage or of one criterion."""
+    name, first = record.student, record.entries[0]
+    given = Override(name, "s01", 1.0, reason, "prof", NOW, criterion)
+    more: dict[str, Any] = {"corrections": (given,)} if criterion else {"override": given}
+    return replace(record, entries=(replace(first, member=Member(name, called), **more),))
+
+
+def test_the_class_page_has_names_beside_logins_and_points_by_hand_with_their_reasons(
+    pages: ClassPages, tmp_path: Path
+) -> None:
+    given = [
+        by_hand(sheet(verdict(double=False), student="ada-l"), "oral exam", called="Lovelace, Ada"),
+        by_hand(sheet(verdict(double=False), student="lm"), "the idea is right", "double", "李明"),
+        by_hand(sheet(verdict(double=False), student="zoe"), "<b>bonus</b>", called="zoe"),
+    ]
+    write_report(pages, given, tmp_path / "class.html")
+    text = (tmp_path / "class.html").read_text(encoding="utf-8")
+    assert re.findall(r'<th scope="row">([a-z-]+) <bdi class="soft">([^<]+)</bdi>', text) == [
+        ("ada-l", "Lovelace, Ada"), ("lm", "李明"),
+    ]  # fmt: skip
+    assert re.findall(r"<strong>([^<]*given by hand[^<]*)</strong>", text) == [
+        "1 point given by hand: oral exam",
+        "double: 1 point given by hand, the idea is right",
+        "1 point given by hand: &lt;b&gt;bonus&lt;/b&gt;",
+    ]
+
+
 def test_an_anonymous_report_names_nobody_and_has_no_code(course: Course, tmp_path: Path) -> None:
     names = ["ada", "bob", "zoe"]
     known = numbered(names)
     pages = ClassPages(course, "full", NOW, known, (Mixture("s01", "NumPy", {"2.1": 1, "2.2": 2}),))
-    write_report(pages, [sheet(verdict(double=False), student=name) for name in names], tmp_path / "report")
+    given = [sheet(verdict(double=False), student=name) for name in names]
+    given[:2] = by_hand(given[0], "Lovelace came", called="Lovelace"), by_hand(given[1], "Lovelace came", "double")
+    write_report(pages, given, tmp_path / "report")
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "report").rglob("*.html")]
     assert len(texts) == 4 and not [name for text in texts for name in names if f">{name}<" in text]
+    assert not [text for text in texts if "Lovelace" in text]
     index = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "2 versions of NumPy" in index and "regrade --stage s01" in index
     assert re.findall(r">student (\d)</a>", index) == ["1", "2", "3"]

@@ -152,15 +152,6 @@ def test_names_that_two_students_share_stand_for_neither(tmp_path: Path) -> None
     assert names(tmp_path, roster) == {"Ada": ["Ada.py"], "a1": [], "a2": []}
 
 
-def test_a_second_download_is_a_second_entry_of_its_student(tmp_path: Path) -> None:
-    for name in ("ada.py", "ada (1).py"):
-        (tmp_path / name).touch()
-    with pytest.raises(UsageError, match="are of the same student, ada"):
-        listing(tmp_path, UTC, [Member("ada")])
-    _, copied = listing(tmp_path, UTC).arrivals
-    assert [doubt.reason for doubt in copied.doubts] == ["note"]
-
-
 def test_a_list_of_repositories_may_have_the_columns_of_a_roster(tmp_path: Path) -> None:
     text = "Student,Repository,Revision,Name,Section\nada,repos/ada,main,Ada L,1\n"
     (tmp_path / "class.csv").write_text(text, encoding="utf-8")

@@ -86,6 +86,17 @@ def test_two_entries_of_one_student_are_told_and_nothing_is_taken(tmp_path: Path
     assert found.value.hint and found.value.hint.startswith("Nothing was graded. Keep one of each;")
 
 
+@pytest.mark.parametrize("roster", [(), (Member("ada-l", "ada"), Member("bo", "Bo"), Member("dee"))])
+def test_a_second_download_is_another_attempt_and_no_student(roster: tuple[Member, ...], tmp_path: Path) -> None:
+    made(tmp_path, "ada.py", "ada (1).py", "Ada (2).zip", "bo (1).py", "dee/", "dee_copy.py")
+    found = {each.student: each for each in listing(tmp_path, UTC, roster).arrivals}
+    ada = found["ada-l" if roster else "ada"]
+    assert sorted(each.name for each in ada.things) == ["Ada (2).zip", "ada (1).py", "ada.py"]
+    assert {each.reason for each in ada.doubts} == {"note"} and "are attempts of" in ada.doubts[-1].text
+    assert sorted(each.name for each in found["dee"].things) == ["dee", "dee_copy.py"] and len(found) == 3
+    assert ("bo" if roster else "bo (1)") in found
+
+
 @pytest.mark.parametrize("name", ["a\nb.py", " ada.py", "x" * 101 + ".py"])
 def test_a_name_that_cannot_be_shown_is_told(name: str, tmp_path: Path) -> None:
     made(tmp_path, name)
@@ -223,6 +234,9 @@ def test_files_of_one_canvas_submission_are_one_attempt_whatever_lies_beside_the
     assert found["bob_8"].doubts[0].text == "attention-1.py is taken, not attention.py, which came before it"
     assert (found["eve_11"].outcome, found["eve_11"].doubts[0].reason) == ("missing", "not found")
     assert found["anon_uZb3X"].attempt.identity == ""
+    put(tmp_path, **{f"eve_11_20{at}_attention.py": MODULE for at in (1, 2)})
+    told = of(tmp_path, s15)["eve_11"].doubts[0].text
+    assert told.startswith("eve_11_202_attention.py is taken, not eve_11_201_attention.py")
 
 
 def test_moodle_words_are_ignored_beside_a_file_and_a_zip_in_the_folder_is_opened(tmp_path: Path, s15: Stage) -> None:

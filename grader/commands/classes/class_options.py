@@ -13,6 +13,7 @@ from grader.progress.workspace import open_workspace
 
 if TYPE_CHECKING:
     from grader.course.stage import Course, Stage
+    from grader.gradebook.policy import Policy
 
 Stages = Annotated[
     list[str] | None,
@@ -55,6 +56,14 @@ OneStage = Annotated[
 Submissions = Annotated[
     Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
 ]
+
+
+def course_and_policy(out: Path, policy: Path | None) -> tuple[Course, Policy]:
+    """Return the course, and what class.toml says of it: the one that was named, else the one of the gradebook."""
+    from grader.gradebook.class_run import RunOptions, policy_of
+
+    course = open_workspace(Path.cwd()).course
+    return course, policy_of(course, RunOptions(out, policy))
 
 
 def kept_stages(names: list[str] | None, out: Path, key_file: Path | None) -> tuple[Course, tuple[Stage, ...]]:

@@ -26,10 +26,10 @@ from grader.commands.classes.class_options import (
 )
 from grader.commands.classes.intake import show_intake, tell_alarms, tell_doubts
 from grader.commands.classes.marks import write_table
-from grader.commands.classes.messages import reasons, some, tell_faults, tell_ignored, tell_mixed, tell_waiting
+from grader.commands.classes.messages import reasons, some, tell, tell_faults, tell_ignored, tell_mixed, tell_waiting
 from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation
 from grader.errors import SystematicFault, UsageError
-from grader.report.terminal.screen import counting, look, say, write
+from grader.report.terminal.screen import counting, say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -170,10 +170,10 @@ def _tell_differences(found: tuple[MarkChange, ...], applied: bool, failing: Set
         change = each.after.points - (each.before.points if each.before else 0.0)
         kept = f" (given by hand: {each.override:g}, which stays)" if each.override is not None else ""
         points = f"{before} → {each.after.points:g} of {each.after.out_of:g} ({change:+g})"
-        write(look().clean(f"{each.student} {each.stage}: {points}{kept}: {each.why}"))
+        tell(f"{each.student} {each.stage}: {points}{kept}: {each.why}")
     for each in rest:
         points = f"{each.after.points:g} of {each.after.out_of:g}, the points stay"
-        write(look().clean(f"{each.student} {each.stage}: {points}: {each.why}"))
+        tell(f"{each.student} {each.stage}: {points}: {each.why}")
     others = " of the others" if failing else ""
     if not worth:
         say(f"No points{others} change.")

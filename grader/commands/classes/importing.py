@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.class_options import Folder, PolicyFile, Rosters, Stages
+from grader.commands.classes.class_options import Folder, PolicyFile, Rosters, Stages, course_and_policy
 from grader.commands.classes.messages import SHOWN, some, tell_faults, tell_mixed
 from grader.commands.options import Json, RequireIsolation
 from grader.errors import UsageError
-from grader.progress.workspace import open_workspace
 from grader.report.document import dumps
 from grader.report.terminal.screen import say, write
 
@@ -46,14 +45,13 @@ def take_in_verdicts(
     refused, or the grader failed for some, who are named.
     """
     from grader.classroom.collecting import Collected, collect, found_in, is_vouched, receipts_in
-    from grader.gradebook.class_run import RunOptions, locked, policy_of, roster_of
+    from grader.gradebook.class_run import RunOptions, locked, roster_of
+    from grader.gradebook.roster import described
     from grader.gradebook.store import Gradebook
     from grader.isolation.tiers import TIERS
 
-    course = open_workspace(Path.cwd()).course
-    options = RunOptions(out, policy, tuple(roster or ()))
-    rules = policy_of(course, options)
-    members = roster_of(options, rules.zone)
+    course, rules = course_and_policy(out, policy)
+    members = roster_of(RunOptions(out, roster=tuple(roster or ())), rules.zone)
     wanted = tuple(course.find(name) for name in stage) if stage else course.stages
     tiers = TIERS[: TIERS.index(require_isolation) + 1] if require_isolation in TIERS else TIERS
     read = [found_in(place, wanted, tiers, rules.zone) for place in places]
@@ -68,7 +66,7 @@ def take_in_verdicts(
         found = [each for each in found if is_vouched(each, receipts)]
     if not found and not refused and not unproven:
         raise UsageError(f"no verdict is in {some([str(place) for place in places])}", EXPECTED)
-    members = members or tuple({each.member.student: each.member for each in found if each.member}.values())
+    members = described(members, filter(None, (each.member for each in found)))
     done = Collected(refused=refused, lacking_receipts=tuple(unproven))
     if not dry_run and found:
         here = tuple(each for each in wanted if stage or any(one.result.stage.id == each.id for one in found))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student
-from grader.commands.classes.messages import some, tell_twice
+from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student, course_and_policy
+from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.formats import CLASSES
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -45,6 +45,14 @@ Assignments = Annotated[
 ]
 
 
+Sheet = Annotated[
+    Path | None,
+    typer.Option(
+        "--worksheet", metavar="FILE", help="Moodle's grading worksheet of the assignment: its numbers and maximum."
+    ),
+]
+
+
 def override(
     student: Student,
     stage: Annotated[str, typer.Argument(metavar="STAGE", autocompletion=stage_names)],
@@ -65,7 +73,6 @@ def override(
     They count instead of the automatic ones, and a regrade leaves them alone. With --criterion they are of that
     criterion, and lateness counts as for any other. Exports and the student's page show the reason.
     """
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.marks import update_marks
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
@@ -76,10 +83,9 @@ def override(
         raise UsageError(f"--points {points:g} is out of range", f"Expected 0 to {MOST_POINTS:g}.")
     if points is not None and not reason.strip():
         raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the student reads it.")
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(out, policy)
     target = course.find(stage)
     row = target.asked(criterion).id if criterion is not None else ""
-    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book, book.changing():
         now = datetime.now(UTC)
         student = student_meant(book, student, out)
@@ -94,7 +100,7 @@ def override(
         book.decide_by(rules.passes(course.stages))
         if row:
             update_marks(book, rules, student, reason.strip() or "points given by hand are taken back", now)
-        mark = next((each for each in book.marks() if (each.student, each.stage) == (student, target.id)), None)
+        mark = next((each for each in book.marks(student) if each.stage == target.id), None)
     whose = f"{student} {target.id}" + (f" {row}" if row else "")
     total = f"; {mark.points:g} of {mark.out_of:g} in all" if row and mark is not None else ""
     if points is None:
@@ -114,10 +120,12 @@ def export(
     form: FormName = "csv",
     stage: OneStage = None,
     assignment: Assignments = None,
+    worksheet: Sheet = None,
 ) -> None:
     """Write the marks for other programs."""
     wanted = None if stage is None else stage_id(stage)
-    write_table(out, form, file, wanted, assignment_numbers(assignment, wanted))
+    write_table(out, form, file, wanted, assignment_numbers(assignment, wanted), worksheet)
+    tell_mixed(out)
 
 
 def assignment_numbers(given: list[str] | None, stage: str | None) -> dict[str, str]:
@@ -139,10 +147,13 @@ def write_table(
     file: Path | None = None,
     stage: str | None = None,
     assignments: Mapping[str, str] | None = None,
+    worksheet: Path | None = None,
 ) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
     from grader.commands.publishing import expect_writable, put
+    from grader.gradebook.exports import of_worksheet, told_of_maximum
     from grader.gradebook.marks import table
+    from grader.gradebook.roster import read_worksheet
     from grader.gradebook.store import Gradebook
 
     if form not in CLASSES:
@@ -150,9 +161,13 @@ def write_table(
     chosen = CLASSES[form]
     if assignments and not chosen.has_assignments:
         raise UsageError(f"--assignment says nothing to {form}", "It belongs to --format canvas.")
+    if worksheet is not None and form != "moodle":
+        raise UsageError(f"--worksheet says nothing to {form}", "It belongs to --format moodle.")
+    sheet = None if worksheet is None else read_worksheet(worksheet, UTC)
     chosen.needs(os.environ)
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
+    entries = entries if sheet is None else of_worksheet(entries, sheet)
     content = chosen.render(entries, assignments) if chosen.has_assignments else chosen.render(entries)
     if file is None or str(file) == "-":
         if isinstance(content, bytes):
@@ -164,8 +179,9 @@ def write_table(
         unknown = sum(entry.points is None for entry in entries)
         more = f"; {unknown} are not known yet." if unknown else "."
         say(f"Wrote {count(len(entries), 'mark')} to {file}{more}")
-    for note in chosen.notes(entries):
-        say(note)
+    for note in (*chosen.notes(entries), told_of_maximum(entries, sheet) if form == "moodle" else ""):
+        if note:
+            say(note)
     tell_twice(entries)
 
 
@@ -183,7 +199,7 @@ def history(
             student = student_meant(book, student, out)
         changes = [each for each in book.history() if student in (None, each.student) and wanted in (None, each.stage)]
     for each in changes:
-        write(look().clean(told_of(each)))
+        tell(told_of(each))
 
 
 def told_of(change: Change) -> str:
@@ -282,28 +298,33 @@ def report(
         bool,
         typer.Option("--anonymous", help="Numbers for names, and no code: for blind marking, and to show in class."),
     ] = False,
+    worksheet: Sheet = None,
 ) -> None:
     """Write the class's results as HTML pages (extra `class`).
 
     A folder gets a page for the class and one for each student, which names nobody else and tells of hidden tests what
     `feedback` in class.toml allows. Pages need no network and run no scripts. An earlier report is replaced.
     """
-
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.figures import sheets
     from grader.gradebook.pages import ClassPages, expect_free, is_folder, numbered, write_feedback, write_report
+    from grader.gradebook.roster import read_worksheet
     from grader.gradebook.store import Gradebook
 
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(gradebook, policy)
     wanted = frozenset(course.find(name).id for name in stage) if stage else None
-    rules = policy_of(course, RunOptions(gradebook, policy))
     expect_free(out)
+    is_zip = out.suffix.lower() == ".zip"
+    if worksheet is not None and not is_zip:
+        raise UsageError(
+            "--worksheet says nothing to a report", "It belongs to Moodle's feedback files, --out FILE.zip."
+        )
+    sheet = None if worksheet is None else read_worksheet(worksheet, UTC)
     with Gradebook.open(gradebook) as book:
         book.decide_by(rules.passes(course.stages))
         known = numbered(book.students()) if anonymous else None
         pages = ClassPages(course, rules.feedback, datetime.now(rules.zone), known, book.mixed())
-        if out.suffix.lower() == ".zip":
-            kept, lost = write_feedback(pages, sheets(book, wanted), out)
+        if is_zip:
+            kept, lost = write_feedback(pages, sheets(book, wanted), out, sheet)
             say(f"Wrote {kept} feedback files for Moodle to {out}.")
             if lost:
                 say(f"Without a participant's number, and so left out: {some(lost)}.")

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grader import shell
-from grader.report.terminal.screen import look, say
+from grader.report.terminal.layout import paragraph
+from grader.report.terminal.screen import look, say, show, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -21,13 +22,23 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # names in a message
 REASONS = 3  # why the grader failed, the commonest first
-_NUMBER = re.compile(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
+_NUMBER = re.compile(r"0x[0-9a-f]+|-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?")
 
 
 def some(names: Sequence[str]) -> str:
     """Return the first names of many, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+def tell(line: str) -> None:
+    """Print a line to stdout: on a terminal broken below the beginning of its words, elsewhere whole."""
+    view = look()
+    words = view.clean(line).lstrip(" ")
+    if view.height is None:
+        write(view.clean(line))
+    else:
+        show(paragraph(words, view, indent=len(line) - len(line.lstrip(" ")), hanging=4))
 
 
 def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:

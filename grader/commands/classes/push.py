@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from grader.commands.classes.class_options import Folder
-from grader.commands.classes.messages import some, tell_twice
+from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 from grader.report.document import dumps
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 from grader.report.terminal.words import count
 
 PLATFORMS = ("canvas",)
@@ -28,6 +28,9 @@ def push(
     course: Annotated[str, Number],
     assignment: Annotated[str, Number],
     apply: Annotated[bool, typer.Option("--apply", help="Write the marks; without it nothing is written.")] = False,
+    comments: Annotated[
+        bool, typer.Option("--comments", help="Add to each mark that is written why it is what it is.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write marks that differ into Canvas.
@@ -48,7 +51,7 @@ def push(
         entries = [each for each in table(book) if each.stage == wanted]
     there = CanvasAssignment(server, course, assignment, token)
     most = there.points_possible()
-    found = planned(entries, there.scores())
+    found = planned(entries, there.scores(), comments)
     failed: list[str] = []
     for change in found.changes if apply else ():
         try:
@@ -60,7 +63,8 @@ def push(
     else:
         for change in found.changes:
             before = "none" if change.before is None else f"{change.before:g}"
-            write(look().clean(f"{change.student}: {before} → {change.after:g}"))
+            words = f": {change.comment}" if change.comment else ""
+            tell(f"{change.student}: {before} → {change.after:g}{words}")
     done = "written" if apply else "would be written"
     say(f"{count(len(found.changes) - len(failed), 'mark')} {done}, {found.same} already there.")
     outs = {each.mark.out_of for each in entries if each.mark}
@@ -69,6 +73,7 @@ def push(
     if found.unknown:
         say(f"Canvas does not know {some(found.unknown)}: give its gradebook's export with --roster to `class intake`.")
     tell_twice(entries)
+    tell_mixed(out)
     if found.changes and not apply:
         say("The same command with --apply writes them.")
     for why in failed:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grader.commands.classes.class_options import Folder, PolicyFile
+from grader.commands.classes.class_options import Folder, PolicyFile, course_and_policy
 from grader.commands.classes.marks import override, user
+from grader.commands.classes.messages import tell
 from grader.commands.classes.students import around, told_points
 from grader.commands.options import Json
 from grader.errors import UsageError
-from grader.progress.workspace import open_workspace
 from grader.report.document import dumps
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 
 if TYPE_CHECKING:
     from grader.gradebook.dossier import StageDossier
@@ -45,18 +45,16 @@ def regrade_requests(
     Each request is shown with the code, the call that failed and what the verdict says. --close answers it with a
     reason alone, or with --points as `override` gives them.
     """
-    from grader.gradebook.class_run import RunOptions, policy_of, roster_of
+    from grader.gradebook.class_run import RunOptions, roster_of
     from grader.gradebook.regrade_requests import read_requests
     from grader.gradebook.store import Gradebook
 
     if (close is None) != (not reason.strip()) or (points is not None and close is None):
         raise UsageError("--close N and --reason TEXT need each other", "--points goes with them.")
-    course = open_workspace(Path.cwd()).course
-    options = RunOptions(out, policy)
-    rules = policy_of(course, options)
+    course, rules = course_and_policy(out, policy)
     if source is not None:
         with Gradebook.open(out) as book:
-            roster = roster_of(options, rules.zone)
+            roster = roster_of(RunOptions(out), rules.zone)
             asked = read_requests(source, course, book.students(), roster)
             with book.changing():
                 new = sum(
@@ -100,20 +98,19 @@ def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool
     if as_json:
         write(dumps({"schema": 1, "requests": [_document(*each) for each in found]}))
         return
-    clean = look().clean
     for request, known in found:
         about = f"{request.stage} {request.criterion}".strip()
-        write(clean(f"{request.number}  {request.student} · {about}, {request.at:%Y-%m-%d %H:%M %Z}"))
-        write(clean(f"   asks: {' '.join(request.words.split())}"))
+        tell(f"{request.number}  {request.student} · {about}, {request.at:%Y-%m-%d %H:%M %Z}")
+        tell(f"   asks: {' '.join(request.words.split())}")
         for row in known.criteria if known else ():
             if row.id == request.criterion or (not request.criterion and row.status != "passed"):
-                write(clean(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points"))
+                tell(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points")
                 for each in (*row.calls[:1], *row.causes):
-                    write(clean(f"      {each}"))
+                    tell(f"      {each}")
         for line in around(known) if known else ():
-            write(clean(f" {line}"))
+            tell(f" {line}")
         if request.closed:
-            write(clean(f"   closed by {request.by}: {request.answer}"))
+            tell(f"   closed by {request.by}: {request.answer}")
     if not found:
         say("No request is open.")
 

@@ -183,21 +183,17 @@ def _shares(pair: SimilarPair) -> str:
     return f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
 
 
-def _submissions(comparison: Comparison) -> str:
-    count = len(comparison.texts)
-    return f"{count} submission{'s' if count != 1 else ''}"
-
-
 def _tell(comparison: Comparison, least: int) -> None:
     """Say how many there are, and what counts nothing."""
     from grader.similarity.page import shown
 
+    submissions = count(len(comparison.texts), "submission")
     if copies := len(comparison.copies):
         are = "is" if copies == 1 else "are"
         same = sum(pair.word_for_word for pair in comparison.copies)
         how = WORD_FOR_WORD if same == copies else f"{same} {WORD_FOR_WORD}" if same else DISGUISED
         say(
-            f"{copies} of {_submissions(comparison)} {are} the course's own solution, {how}. "
+            f"{copies} of {submissions} {are} the course's own solution, {how}. "
             "Pairs of such submissions are not listed.",
             style="yellow",
         )
@@ -205,7 +201,7 @@ def _tell(comparison: Comparison, least: int) -> None:
     many = f"{comparison.count} pair{'s share' if comparison.count != 1 else ' shares'}"
     cut = f"; the first {len(comparison.pairs)} are listed" if comparison.count > len(comparison.pairs) else ""
     say(
-        f"{_submissions(comparison)} {were} compared; {many} {least} % or more{cut}.",
+        f"{submissions} {were} compared; {many} {least} % or more{cut}.",
         "A share is a reason to look, and no finding." if comparison.pairs or comparison.copies else None,
     )
     if comparison.of_teams:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.classes.class_options import Folder, PolicyFile, Student
+from grader.commands.classes.class_options import Folder, PolicyFile, Student, course_and_policy
 from grader.commands.classes.marks import expect_student, student_meant, told_of
+from grader.commands.classes.messages import tell
 from grader.commands.options import Json, stage_names
 from grader.errors import UsageError
-from grader.progress.workspace import open_workspace
 from grader.report.document import dumps
 from grader.report.terminal.layout import MARKS
-from grader.report.terminal.screen import look, say, write
+from grader.report.terminal.screen import say, write
 from grader.report.terminal.words import count
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ def show(
 
     --html writes the page that `report` makes for the student, to hand back as it is.
     """
-    from grader.gradebook.class_run import RunOptions, policy_of
     from grader.gradebook.dossier import as_document, dossier
     from grader.gradebook.figures import sheets
     from grader.gradebook.store import Gradebook
 
-    course = open_workspace(Path.cwd()).course
+    course, rules = course_and_policy(out, policy)
     wanted = None if stage is None else course.find(stage).id
-    rules = policy_of(course, RunOptions(out, policy))
     with Gradebook.open(out) as book:
         student = student_meant(book, student, out)
         book.decide_by(rules.passes(course.stages))
@@ -75,15 +73,15 @@ def show(
 
 
 def _tell(each: StageDossier) -> None:
-    clean, entry = look().clean, each.entry
+    entry = each.entry
     points = "no points yet" if entry.points is None else f"{entry.points:g} points"
     most = f" of {entry.mark.out_of:g}" if entry.mark and entry.points is not None else ""
     said = entry.reached or entry.outcome
     whose = f"{entry.student} ({entry.member.name})" if entry.member and entry.member.name else entry.student
     about = f"{entry.stage} {each.title}".strip()
-    write(clean(f"{whose} · {about}: {points.replace(' points', f'{most} points')}, {said}"))
+    tell(f"{whose} · {about}: {points.replace(' points', f'{most} points')}, {said}")
     if entry.reason:
-        write(clean(f"  {entry.reason}"))
+        tell(f"  {entry.reason}")
     if entry.mark and entry.mark.late_days:
         left = f"{100 * entry.mark.factor:g} % of {entry.mark.raw:g} points count"
         late = count(entry.mark.late_days, "day")
@@ -91,26 +89,24 @@ def _tell(each: StageDossier) -> None:
     is_handed_in = entry.outcome != "missing" or bool(entry.label)
     if each.attempt is not None and is_handed_in:
         when = f"{each.attempt.submitted:%Y-%m-%d %H:%M %Z} ({each.attempt.clock})" if each.attempt.submitted else "-"
-        write(clean(f"  submitted {when}, attempts: {entry.attempts}, file {each.attempt.label}"))
+        tell(f"  submitted {when}, attempts: {entry.attempts}, file {each.attempt.label}")
     if each.result is not None and entry.outcome == "graded":
         key, made = each.result.key, each.result.made
-        write(
-            clean(
-                f"  graded {each.result.at:%Y-%m-%d %H:%M %Z}: seed {key.seed}, {key.isolation}, course {key.course}, "
-                f"Python {made.python}, NumPy {made.numpy}"
-            )
+        tell(
+            f"  graded {each.result.at:%Y-%m-%d %H:%M %Z}: seed {key.seed}, {key.isolation}, course {key.course}, "
+            f"Python {made.python}, NumPy {made.numpy}"
         )
     for row in each.criteria if entry.outcome == "graded" else ():
         mark = MARKS[row.status][0] if row.status in MARKS else "?"
-        write(clean(f"  {mark} {told_points(row)}  {row.text}"))
+        tell(f"  {mark} {told_points(row)}  {row.text}")
         if row.reason:
-            write(clean(f"      given by hand: {row.reason}"))
+            tell(f"      given by hand: {row.reason}")
         for cause in row.causes or row.calls[:1]:
-            write(clean(f"      {cause}"))
+            tell(f"      {cause}")
     for line in around(each):
-        write(clean(line))
+        tell(line)
     for change in each.history:
-        write(clean(f"  {told_of(change)}"))
+        tell(f"  {told_of(change)}")
 
 
 def told_points(row: CriterionPoints) -> str:
@@ -166,14 +162,13 @@ def merge(
 
     INTO gets all attempts of STUDENT.
     """
-    from grader.gradebook.class_run import RunOptions, locked, policy_of
+    from grader.gradebook.class_run import locked
     from grader.gradebook.marks import update_marks
     from grader.gradebook.store import Gradebook
 
     if student == into:
         raise UsageError(f"{student} and {into} are one name", "Name two.")
-    course = open_workspace(Path.cwd()).course
-    rules = policy_of(course, RunOptions(out, policy))
+    course, rules = course_and_policy(out, policy)
     with Gradebook.open(out) as book, locked(out), book.changing():
         for each in (student, into):
             expect_student(book, each, out)

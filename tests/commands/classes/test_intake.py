@@ -105,6 +105,22 @@ def test_times_of_a_worksheet_count_and_are_not_kept(here: Here) -> None:
     assert (root / "marks/class.csv").read_text(encoding="utf-8").splitlines()[0] == '"student","name","moodle_id"'
 
 
+def test_a_number_of_gradescope_is_taken_for_that_of_no_other_platform(here: Here) -> None:
+    root = here.place.root
+    metadata = (
+        "submission_7:\n  :submitters:\n  - :name: Ada L\n    :sid: '1001'\n    :email: ada@uni.edu\n"
+        "  :created_at: 2026-11-20 10:00:05.000000000 Z\n"
+    )
+    hand_in(root / "handed", **{"submission_metadata.yml": metadata, "submission_7/numbers_.py": NUMBERS})
+    hand_in(root, **{"m.csv": "Identifier,Full name,Email address\nParticipant 300123,Ada L,ada@uni.edu\n"})
+    assert here("class", "grade", "handed", *OPTIONS, "--out", "marks", "--roster", "m.csv").code == 0
+    exported = [
+        here("class", "export", "--out", "marks", "--format", form).out for form in ("moodle", "canvas", "json")
+    ]
+    assert '"Participant 300123"' in exported[0] and "1001" not in exported[0] + exported[1]
+    assert '"gradescope_id": "1001"' in exported[2]
+
+
 def test_a_list_that_has_times_joins_the_kept_roster(here: Here) -> None:
     root = here.place.root
     hand_in(root / "handed", **{"ada.py": NUMBERS})

@@ -26,7 +26,7 @@ class _Canvas(http.server.BaseHTTPRequestHandler):
 
     scores: dict[str, float | None] = {}  # noqa: RUF012  # each server makes a class of its own
     users: dict[str, dict[str, str]] = {}  # noqa: RUF012
-    put: list[tuple[str, str]] = []  # noqa: RUF012
+    put: list[tuple[str, ...]] = []  # noqa: RUF012
     elsewhere = ""
 
     def do_GET(self) -> None:
@@ -53,7 +53,7 @@ class _Canvas(http.server.BaseHTTPRequestHandler):
         if user == "99":
             self._answer({"errors": []}, 400)
             return
-        self.put.append((user, grade))
+        self.put.append((user, grade, *body.get("comment[text_comment]", ())))
         self.scores[user] = float(grade)
         self._answer({"user_id": int(user), "score": float(grade)})
 
@@ -109,6 +109,17 @@ def test_only_marks_that_differ_are_written_and_only_when_asked(here: Here, out:
     again = here(*command(server, out, "--apply", "--json"))
     assert (again.json["changes"], again.json["same"], len(handler.put)) == ([], 3, 2)
     assert TOKEN not in shown.out + shown.err
+
+
+def test_a_comment_goes_along_with_a_mark_that_is_written(here: Here, out: Path, canvas: tuple[str, Any]) -> None:
+    server, handler = canvas
+    give = ("class", "override", "cy", "s01", "--points", "1.5", "--reason", "oral exam & bonus", "--out", str(out))
+    assert here(*give).code == 0
+    shown = here(*command(server, out, "--comments"))
+    assert "cy: 1 → 1.5: given by hand: oral exam & bonus" in shown.out.splitlines() and handler.put == []
+    assert here(*command(server, out, "--comments", "--apply")).code == 0
+    assert handler.put == [("1", "2", "2 of 2 criteria · 2 robust"), ("3", "1.5", "given by hand: oral exam & bonus")]
+    assert here(*command(server, out, "--comments", "--apply")).code == 0 and len(handler.put) == 2
 
 
 def test_a_mark_that_canvas_does_not_take_is_named_and_the_others_are_written(
