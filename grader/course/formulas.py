@@ -50,7 +50,8 @@ def in_words(page: str) -> str:
 
     def said(found: re.Match[str]) -> str:
         if found["inline"] is not None:
-            return plain(found["inline"])
+            is_cell = page.startswith("|", page.rfind("\n", 0, found.start()) + 1)
+            return plain(found["inline"]).replace("|", "\\|" if is_cell else "|")
         if found["block"] is None:
             return found[0]
         lines = "\n".join(plain(each.strip()) for each in found["block"].split("$$") if each.strip())

@@ -36,6 +36,10 @@ def test_a_page_has_its_formulas_in_plain_text_and_its_code_as_it_is() -> None:
     assert in_words(page.replace("\\,", ",")) == shown
 
 
+def test_a_stroke_of_a_formula_parts_no_cells_of_a_table() -> None:
+    assert in_words("| $\\lvert x \\rvert$ | 2 |\n\n$\\lvert x \\rvert$\n") == "| \\|x\\| | 2 |\n\n|x|\n"
+
+
 @pytest.mark.parametrize("page", ["$5 and $6", "a $ b $ c", "\\$x\\$ or \\$", "US$a$b", "$ x$", "$x\ny$", "$$x"])
 def test_money_and_names_are_no_formulas(page: str) -> None:
     assert in_words(page) == page
