@@ -37,7 +37,7 @@ LONGEST = 30  # signs of a formula that fit into a line of a telephone
 PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3}  # what a half of a formula has fewer of
 BEFORE_A_SIGN = ("(", "[", ",", "=", "≈", "·", "/", "\N{NO-BREAK SPACE}")  # a − behind these is that of a number
 LETTERS = "∂∇∞"  # that Unicode has among the operators
-_NAME = re.compile(r"\d[\d.]*|[^\W\d]\w*")
+_NAME = re.compile(r"[√∂]?(?:\d[\d.]*|[^\W\d]\w*\u0302?)")
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|[{}^_]|.", re.DOTALL)
 
 
@@ -84,7 +84,7 @@ class _Reading:
             if piece == "}":
                 break
             if piece in ("^", "_"):
-                said = said.rstrip() + _beside(piece, self._one())
+                said += _beside(piece, self._one())
             elif piece in CLOSING:
                 said = said.rstrip() + self._said(piece)
             else:
@@ -108,11 +108,10 @@ class _Reading:
         name = piece[1:]
         if name in ("frac", "tfrac"):
             above, below = self._one(), self._one()
-            tight = "" if (above + below).isalnum() else " "
-            return f"{_held(above, '+−-=±')}{tight}/{tight}{_held(below, '+−-=± ·/')}"
+            room = "" if above.isalnum() and below.isalnum() else " "
+            return f"{_held(above, '+−-=±')}{room}/{room}{_bare(below)}"
         if name == "sqrt":
-            root = self._one()
-            return f"√{root}" if _NAME.fullmatch(root) else f"√({root})"
+            return f"√{_bare(self._one())}"
         if name in ("text", "mathrm"):
             return self._verbatim()
         if name in ACCENTS:
@@ -129,8 +128,13 @@ class _Reading:
         return said
 
 
+def _bare(said: str) -> str:
+    """Return what is below a stroke or in a root, in brackets where it is more than a name, a number or a root."""
+    return said if _NAME.fullmatch(said) or (said.startswith("√(") and said.endswith(")")) else f"({said})"
+
+
 def _held(said: str, apart: str) -> str:
-    """Return what is above or below a stroke, or in a root, in brackets where it would fall apart without them."""
+    """Return what is above a stroke, in brackets where it would fall apart without them."""
     depth = 0
     for sign in said:
         depth += (sign in "([{⌈⌊") - (sign in ")]}⌉⌋")

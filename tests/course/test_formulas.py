@@ -13,7 +13,7 @@ from grader.course.formulas import formula, in_words, mathml, plain
         (r"\text{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V", "softmax(Q Kᵀ / √d_k) V"),
         (r"\partial w_i / \partial s_j = w_i (\delta_{ij} - w_j)", "∂wᵢ / ∂sⱼ = wᵢ (δᵢⱼ − wⱼ)"),
         (r"\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \ge 10^{-6}", "(x − μ) / √(σ² + ε) ≥ 10⁻⁶"),
-        (r"\frac{a}{2 n} \cdot \frac{1}{2}", "a / (2 n) · 1/2"),
+        (r"\frac{a}{2 n} \cdot \frac{1}{2} \cdot \frac{1}{2n} \cdot {}^\top", "a / (2 n) · 1/2 · 1/(2n) · ᵀ"),
         (r"\frac{(a + b) c}{d}", "(a + b) c / d"),
         (r"x^{0.93} + 10000^{2i/d_\text{model}} + e^{-x^2}", "x^0.93 + 10000^(2i/d_model) + e^(−x²)"),
         (r"e^\text{score} \qquad X_{ik} \quad \sum_k", "e^score        Xᵢₖ    Σ_k"),
