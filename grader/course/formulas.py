@@ -7,7 +7,6 @@ A browser draws MathML without a script; latex2mathml makes it, which the extra 
 from __future__ import annotations
 
 import re
-from html import unescape
 from itertools import pairwise
 from unicodedata import category, normalize
 
@@ -163,6 +162,7 @@ def formula(tex: str, is_apart: bool = False) -> str | None:
 
 def mathml(tex: str, is_apart: bool = False) -> str | None:
     """Return a formula as MathML that carries its plain text; None where the TeX is wrong or has unknown commands."""
+    from html import unescape
     from xml.etree import ElementTree  # nosec B405 # it writes here, and reads nothing
 
     from latex2mathml.converter import Converter

@@ -1,4 +1,4 @@
-"""Pages of the course as HTML, with what the extra `web` brings: markdown-it-py, and Jinja2 for the templates.
+"""Pages of the course as HTML, with what the extra `web` brings: markdown-it-py with its dollars, and Jinja2.
 
 Raw HTML is shown as text. A link leads to another page of the course or, where it has an address of its own, out of it;
 other links are their words. Pictures are those that lie in the page's folder; `pictures` names them.
@@ -170,7 +170,7 @@ def _reader() -> MarkdownIt:
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
     made = kind("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    dollarmath_plugin(made, allow_labels=False, allow_space=False, allow_digits=False)
+    dollarmath_plugin(made, allow_labels=False, allow_space=False)
     rules: Mapping[str, Any] = {
         "fence": _fence, "image": _image, "link_open": _link, "link_close": _link_close,
         "math_inline": _formula, "math_block": _formula,

@@ -15,6 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader.course.formulas import FORMULA, in_words, mathml, plain
+from grader.web.markdown import PageLocation, html_of
 from tests.support.places import ROOT
 
 PAGES = sorted(path for folder in ("stages", "docs") for path in (ROOT / folder).rglob("*.md"))
@@ -58,6 +59,9 @@ def test_the_lessons_have_formulas() -> None:
 @identify
 def test_each_formula_is_drawn_by_serve_and_the_site(page: Path) -> None:
     assert [each for each in formulas(page) if mathml(each.strip("$")) is None] == []
+    shown = html_of(text(page), PageLocation(page.relative_to(ROOT).as_posix()))
+    assert shown.count("<math") == len(formulas(page))
+    assert "$" not in re.sub(r"(?s)<code>.*?</code>", "", shown)
 
 
 @identify
