@@ -13,6 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from grader.course.formulas import in_words
 from grader.course.settings import read_settings
 from tests.support.places import ROOT
 
@@ -131,7 +132,7 @@ def test_each_direction_beyond_the_course_has_its_five_lines() -> None:
 
 
 def test_the_numbers_beyond_the_course_are_right() -> None:
-    text = " ".join((ROOT / "stages" / "beyond.md").read_text(encoding="utf-8").split())
+    text = " ".join(in_words((ROOT / "stages" / "beyond.md").read_text(encoding="utf-8")).split())
     assert "576 for a token and a block, where keys and values of all heads are 32,768" in text
     assert 512 + 64 == 576 and 2 * 128 * 128 == 32768
     p, q = np.array([0.5, 0.5]), np.array([0.8, 0.2])

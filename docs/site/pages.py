@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -14,19 +15,24 @@ from posixpath import normpath, relpath
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # the site is built without the grader installed
+from grader.course.formulas import formula  # noqa: E402
+
 INDEX = "docs/README.md"
 CHAPTERS = "stages/README.md"
 BESIDE = ("stages/", "docs/")  # what lies here and is linked to is published as a file; of all else, pages are
 SCHEMA = ".schema.json"
 LINK = re.compile(r"(?P<text>!?\[(?:[^\]\[]|\[[^\]]*\])*\])\((?P<target>[^)\s]+)\)")
+FORMULA = r"(?<![\\$])(\${1,2})(?![\s$])([^$]*[^\s$\\])\1(?![\w$])"
 FENCE = re.compile(r"^ *(```|~~~)")
 LIST = re.compile(r"^( *)([-*]|\d+\.) ")
 
 
 def on_config(config: Any) -> Any:
-    """Order the pages, and name headings as GitHub does."""
+    """Order the pages, name headings as GitHub does, and set formulas."""
     from pymdownx.slugs import slugify
 
+    config.markdown_extensions.append(formulas())
     config.nav = ["README.md", INDEX, *({title: pages} for title, pages in sections(ROOT).items())]
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")
     return config
@@ -54,6 +60,23 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     """Make the empty corner of a table a plain cell: a heading has a text."""
     return html.replace("<th></th>", "<td></td>")
+
+
+def formulas() -> Any:
+    """Return an extension of Python-Markdown that makes MathML of what stands between dollars, as `serve` does."""
+    from markdown import Extension, Markdown
+    from markdown.inlinepatterns import InlineProcessor
+
+    class Formula(InlineProcessor):
+        def handleMatch(self, m: re.Match[str], data: str) -> tuple[str | None, int | None, int | None]:
+            made = formula(m[2], is_apart=m[1] == "$$")
+            return (None, None, None) if made is None else (self.md.htmlStash.store(made), m.start(), m.end())
+
+    class Formulas(Extension):
+        def extendMarkdown(self, md: Markdown) -> None:
+            md.inlinePatterns.register(Formula(FORMULA, md), "formula", 185)  # after code, before the backslash
+
+    return Formulas()
 
 
 def sections(root: Path) -> dict[str, list[Any]]:

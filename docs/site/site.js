@@ -4,7 +4,7 @@ const correct = () => {
   for (const each of document.querySelectorAll(".md-code__nav")) {
     each.setAttribute("role", "none");
   }
-  for (const each of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) {
+  for (const each of document.querySelectorAll("pre > code, .md-typeset__scrollwrap, .formula")) {
     const scrolls = each.scrollWidth > each.clientWidth;
     if (scrolls !== each.hasAttribute("tabindex")) {
       scrolls ? each.setAttribute("tabindex", "0") : each.removeAttribute("tabindex");

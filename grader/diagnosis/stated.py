@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from grader.course.formulas import in_words
 from grader.course.stage import Stage
 from grader.diagnosis.edits import MODULES
 from grader.diagnosis.edits.base import number_in
@@ -97,6 +98,6 @@ def known_to(stage: Stage, stub_text: str, module: ModuleText) -> Stated:
 def _published(readme: str, stub_text: str) -> Stated:
     try:
         with open(readme, encoding="utf-8") as file:
-            return of_text(stub_text) | of_text(file.read())
+            return of_text(stub_text) | of_text(in_words(file.read()))
     except OSError:
         return of_text(stub_text)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import __version__
+from grader.course.formulas import in_words
 from grader.course.stage import STAGES, Course, Criterion, Stage
 from grader.course.table import near
 from grader.errors import CourseError, UsageError
@@ -252,7 +253,7 @@ _PICTURE_OR_CODE = (
 
 
 def readme(stage: Stage) -> str:
-    """Return the text of a stage's README, with what each picture shows in its place."""
+    """Return a stage's README for a terminal: with what each picture shows in its place, and formulas in plain text."""
     return _page(stage.readme_path)
 
 
@@ -271,7 +272,7 @@ def _page(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         shown = path.as_posix().rpartition(f"/{STAGES}/")[2]
         raise CourseError(f"{STAGES}/{shown} cannot be read: {error}") from error
-    return re.sub(_PICTURE_OR_CODE, _told, text)
+    return re.sub(_PICTURE_OR_CODE, _told, in_words(text))
 
 
 def part(stage: Stage, name: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader import __version__, shell
 from grader.course import sealed
+from grader.course.formulas import in_words
 from grader.course.manifest import load_course
 from grader.course.sealed import is_self_paced, public_only
 from grader.course.settings import find_course_root
@@ -245,7 +246,7 @@ def locked_error(workspace: Workspace, stage: Stage, progress: Progress) -> Stag
 def builds_on(stage: Stage) -> str:
     """Return what a stage builds on, in a few sentences: what its README asks for, and the code that it imports."""
     try:
-        found = re.search(_NEEDED, stage.readme_path.read_text(encoding="utf-8"))
+        found = re.search(_NEEDED, in_words(stage.readme_path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         found = None
     needed = " ".join(found["text"].split()) if found is not None else ""

@@ -1,4 +1,4 @@
-"""Pages of the course as HTML, with what the extra `web` brings: markdown-it-py, and Jinja2 for the templates.
+"""Pages of the course as HTML, with what the extra `web` brings: markdown-it-py with its dollars, and Jinja2.
 
 Raw HTML is shown as text. A link leads to another page of the course or, where it has an address of its own, out of it;
 other links are their words. Pictures are those that lie in the page's folder; `pictures` names them.
@@ -17,31 +17,34 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from grader.course.formulas import formula
 from grader.errors import CourseError, UsageError, installs
 from grader.report.terminal.layout import printable
-from grader.web.formulas import formula, inline_formulas
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 _LINKS = "[text](address) <http://address/>"  # makes the tables of characters that links are read and written by
+PACKAGES = {"markdown_it": "markdown-it-py", "mdit_py_plugins": "mdit-py-plugins"}  # by the modules that they bring
 _lock = Lock()
 _read: list[str] = []
 
 
 def markdown_it() -> type[MarkdownIt]:
-    """Return what reads Markdown, in several threads if need be; UsageError where it is not installed.
+    """Return what reads Markdown, in several threads if need be; UsageError where a package of pages is missing.
 
     It makes its tables of characters with the first link, and a thread that reads meanwhile would find half of one.
     """
     with _lock:
         try:
+            import latex2mathml.converter  # noqa: F401
+            import mdit_py_plugins.dollarmath  # noqa: F401
             from markdown_it import MarkdownIt
         except ImportError as error:
-            what = "pages need the package markdown-it-py, which is not installed"
-            raise UsageError(what, installs("web", "markdown-it-py")) from error
+            package = PACKAGES.get(str(error.name).partition(".")[0], str(error.name))
+            what = f"pages need the package {package}, which is not installed"
+            raise UsageError(what, installs("web", package)) from error
         if not _read:
             _read.append(str(MarkdownIt().render(_LINKS)))
     return MarkdownIt
@@ -50,7 +53,6 @@ def markdown_it() -> type[MarkdownIt]:
 PICTURES = (".svg", ".png")
 MOST_BYTES = 4 << 20
 _OUTSIDE = re.compile(r"https?://", re.IGNORECASE)
-_MATH = re.compile(r"\$\$(?P<block>[^$]{1,2000})\$\$|\$(?P<inline>[^\s$](?:[^$\n]{0,500}[^\s$\\])?)\$(?!\d)")
 _TASK = re.compile(r"\[(?P<mark>[ xX])\] ")
 _STEP = re.compile(r"Step +(\d+):")
 _COMMENT = re.compile(r"^<!--.*?-->[ \t]*$\n?", re.MULTILINE | re.DOTALL)
@@ -164,10 +166,14 @@ def _shown(text: str) -> str:
 
 
 def _reader() -> MarkdownIt:
-    made = markdown_it()("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    made.inline.ruler.before("escape", "math", _math)
+    kind = markdown_it()
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    made = kind("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    dollarmath_plugin(made, allow_labels=False, allow_space=False)
     rules: Mapping[str, Any] = {
-        "fence": _fence, "math": _rendered_math, "image": _image, "link_open": _link, "link_close": _link_close,
+        "fence": _fence, "image": _image, "link_open": _link, "link_close": _link_close,
+        "math_inline": _formula, "math_block": _formula,
         "table_open": _table, "table_close": lambda *_: "</table></div>\n", "text": _words,
         "row_state": _row_state,
     }  # fmt: skip
@@ -195,8 +201,6 @@ def _find_rows(tokens: Sequence[Token], place: PageLocation) -> None:
         task = _TASK.match(token.content) if token.type == "inline" else None
         if task is not None and token.children and (row := place.row(_plain(token)[task.end() :])) is not None:
             token.children[0].meta["row"] = row
-            for child in token.children:
-                child.meta["plain"] = True  # a criterion reads as it does in every other place
             token.children.append(Token("row_state", "", 0, content=row))
 
 
@@ -211,35 +215,15 @@ def _plain(token: Token) -> str:
     return "".join(each.content for each in token.children or () if each.type in ("text", "code_inline"))
 
 
-def _math(state: StateInline, silent: bool) -> bool:
-    """Read $…$ and $$…$$ as GitHub does."""
-    found = _MATH.match(state.src, state.pos) if state.src[state.pos] == "$" else None
-    if found is None:
-        return False
-    if not silent:
-        token = state.push("math", "", 0)
-        token.content = found["block"] or found["inline"]
-        token.markup = "block" if found["block"] else "inline"
-        token.info = found[0]
-    state.pos = found.end()
-    return True
-
-
-def _rendered_math(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    token = tokens[at]
-    kind = ' data-display="true"' if token.markup == "block" else ""
-    return f'<span class="formula" data-tex="{escape(token.content)}"{kind}><code>{escape(token.info)}</code></span>'
+def _formula(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
+    tex = tokens[at].content.strip()
+    return formula(tex, is_apart=tokens[at].type != "math_inline") or f"<code>{escape(tex)}</code>"
 
 
 def _fence(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return a block of code or, where it is made of formulas, these, with the text that they were."""
-    token = tokens[at]
-    kind = token.info.strip().split(" ")[0]
-    text = f"<pre><code>{escape(token.content)}</code></pre>"
-    tex = token.content if kind == "math" else formula(token.content) if kind in ("text", "") else None
-    if tex is None:
-        return f'<div class="scroll code">{text}</div>\n'
-    return f'<div class="scroll formula" data-tex="{escape(tex)}" data-display="true">{text}</div>\n'
+    if tokens[at].info.strip() == "math":
+        return _formula(tokens, at, options, environment)
+    return f'<div class="scroll code"><pre><code>{escape(tokens[at].content)}</code></pre></div>\n'
 
 
 def _table(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
@@ -247,22 +231,16 @@ def _table(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 
 def _words(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return words, and formulas among them; a box to tick at the beginning of an item is the sign of its row."""
+    """Return words; a box to tick at the beginning of an item is the sign of its row."""
     content = tokens[at].content
     task = _TASK.match(content) if at == 0 else None
     if task is None:
-        return escape(content) if tokens[at].meta.get("plain") else "".join(map(_piece, inline_formulas(content)))
+        return escape(content)
     mark, row = "○" if task["mark"] == " " else "✓", tokens[at].meta.get("row")
     if row is None:
         return f'<span aria-hidden="true">{mark}</span> {escape(content[task.end() :])}'
     sign = f'id="item-{escape(row)}" class="kind not_started" data-sign="{escape(row)}" aria-hidden="true"'
     return f"<span {sign}>○</span> {escape(content[task.end() :])}"
-
-
-def _piece(piece: tuple[str, str]) -> str:
-    text, tex = piece
-    shown = escape(text)
-    return f'<span class="formula" data-tex="{escape(tex)}"><span>{shown}</span></span>' if tex else shown
 
 
 def _row_state(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:

@@ -29,7 +29,7 @@ plt.ylabel("entropy in nats")
 plt.show()
 
 # %% [markdown]
-# The mean of x² under a standard normal distribution is 1. The bars are your standard errors.
+# The mean of $x^2$ under a standard normal distribution is 1. The bars are your standard errors.
 
 # %%
 counts = [10, 100, 1000, 10_000]

@@ -174,9 +174,10 @@ def test_a_locked_stage_says_what_comes_first_and_how_to_start_there(place: Plac
 
 def test_a_locked_stage_says_on_one_screen_what_it_builds_on(place: Place) -> None:
     readme = place.sums.with_name("README.md")
-    readme.write_text(f"# Sums\n\n**You need** doubling (s01). {'More of it. ' * 99}\n\nText.\n", encoding="utf-8")
+    needed = f"**You need** doubling (s01) of $x_i$. {'More of it. ' * 99}"
+    readme.write_text(f"# Sums\n\n{needed}\n\nText.\n", encoding="utf-8")
     lines = place.run("check", "s02", COLUMNS="80").err.splitlines()
-    assert lines[1].startswith("hint: To work on s02 you need doubling (s01).")
+    assert lines[1].startswith("hint: To work on s02 you need doubling (s01) of xᵢ.")
     assert len(lines) < 20 and all(len(line) <= 80 for line in lines)
     assert "Its module imports no earlier stage." in lines
 

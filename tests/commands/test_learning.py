@@ -555,10 +555,11 @@ def test_show_prints_the_readme_as_it_is_into_a_pipe(here: Here) -> None:
         ),
         ("```text\n![a](b.svg)\n```\n`![c](d.svg)`\n", "```text\n![a](b.svg)\n```\n`![c](d.svg)`\n"),
         ("[a link](b.md), and ![no target]\n", "[a link](b.md), and ![no target]\n"),
+        ("By $\\sqrt{d_k}$:\n\n$$Y = X^\\top W$$\n", "By √d_k:\n\n```text\nY = Xᵀ W\n```\n"),
     ],
-    ids=["markdown", "two", "html", "code", "no picture"],
+    ids=["markdown", "two", "html", "code", "no picture", "formulas"],
 )
-def test_show_says_what_a_picture_shows(here: Here, text: str, shown: str) -> None:
+def test_show_says_what_a_picture_and_a_formula_show(here: Here, text: str, shown: str) -> None:
     (here.place.numbers.parent / "README.md").write_text(text, encoding="utf-8")
     assert here("show", "numbers").out == shown
 

@@ -11,7 +11,6 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from tests.support.places import HOUSE, ROOT
 
-APART = {"__pycache__", "katex"}  # the last is another project's
 FORMATS = re.compile(
     r"attention-grader (?:receipt|certificate|(?:signing )?key id|sealed tests)|attention-grader-tests-key"
 )
@@ -21,7 +20,7 @@ SEVERAL_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}")  
 
 def engine() -> list[Path]:
     paths = (path for path in sorted(HOUSE.rglob("*")) if path.is_file() and path.suffix != ".pyc")
-    return [path for path in paths if not APART & set(path.relative_to(HOUSE).parts)]
+    return [path for path in paths if "__pycache__" not in path.parts]
 
 
 def names(course: Course) -> set[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.course.formulas import in_words
 from illustrations.references import reference
 from tests.support.places import ROOT
 
@@ -25,7 +26,7 @@ MIXED16 = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1], [0, 2, 0, 0], [0, 0, 1, 0]])
 def section(stage: str, heading: str) -> list[str]:
     """Return the lines below a heading of a stage's README, up to the next."""
     (page,) = ROOT.glob(f"stages/{stage}_*/README.md")
-    _, _, after = page.read_text(encoding="utf-8").partition(f"\n### {heading}\n")
+    _, _, after = in_words(page.read_text(encoding="utf-8")).partition(f"\n### {heading}\n")
     return re.split(r"^##", after, maxsplit=1, flags=re.MULTILINE)[0].splitlines()
 
 

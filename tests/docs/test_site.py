@@ -16,6 +16,7 @@ from types import ModuleType
 
 import pytest
 
+from grader.course.formulas import FORMULA
 from tests.support.browser import Page, browser, found
 from tests.support.places import ROOT
 from tests.web.browsing import AXE, FINDINGS, quiet
@@ -106,6 +107,17 @@ def test_the_site_is_built_without_a_warning(site: Path) -> None:
     assert (site / "stages" / "s15_attention" / "index.html").is_file()
     fetched = r'(?:src|href)="https?://[^"]*\.(?:js|css|woff2?)"'
     assert not [path for path in site.rglob("*.html") if re.search(fetched, path.read_text("utf-8"))]
+
+
+def test_the_site_draws_each_formula_of_a_lesson(site: Path) -> None:
+    pages = sorted(ROOT.glob("stages/*/README.md"))
+    for page in pages:
+        shown = (site / "stages" / page.parent.name / "index.html").read_text("utf-8")
+        text = page.read_text("utf-8")
+        wanted = sum((each["block"] or "").count("$$") // 2 + bool(each["inline"]) for each in FORMULA.finditer(text))
+        assert shown.count("<math") == wanted, page.parent.name
+        assert "$" not in re.sub(r"(?s)<(code|script)\b.*?</\1>", "", shown), page.parent.name
+    assert len(pages) > 22
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -12,6 +12,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from grader.course.formulas import in_words
 from illustrations import attention, capstone, learning, models, modern, networks, scale, trainings
 from illustrations.album import FOLDER, PICTURES, folder_of
 from illustrations.plots import written
@@ -794,7 +795,7 @@ def test_capstone_scaling() -> None:
         assert misfit(*(each * (1 + by * (number == place)) for number, each in enumerate(best))) > misfit(*best)
     errors = [abs(float(law.loss(row["parameters"], row["tokens"])) / row["held_out"] - 1) for row in fitted]
     assert law.error == pytest.approx(max(errors))
-    page = (folder_of("capstone") / "README.md").read_text(encoding="utf-8")
+    page = in_words((folder_of("capstone") / "README.md").read_text(encoding="utf-8"))
     for row in rows:
         (line,) = [each for each in page.splitlines() if each.startswith(f"| {row['parameters']:,} |")]
         assert f" {row['held_out']:.2f} " in line

@@ -14,6 +14,7 @@ import pytest
 from grader.authoring.cases import ProofCase
 from grader.authoring.proof import results, workers
 from grader.course.answers import load_mistakes, stub_source
+from grader.course.formulas import in_words
 from grader.course.manifest import load_course
 from tests.diagnosis.reader import FORBIDDEN, QUOTED, complaints
 from tests.slips.bank import slips_of, stages_with_slips
@@ -42,7 +43,7 @@ def test_what_is_said_of_slips_reads_well(read: str, executor: Executor, pytestc
     is_whole = pytestconfig.getoption("--all-tiers")
     slips = all_slips(read) if is_whole else list(slips_of(read))[3:4]
     stage = COURSE.find(read)
-    published = stage.readme_path.read_text(encoding="utf-8") + stub_source(stage)
+    published = in_words(stage.readme_path.read_text(encoding="utf-8")) + stub_source(stage)
     sources = {f"slips/{each.id}": each.source for each in slips}
     cases = [ProofCase(name, read, source, 1) for name, source in sources.items()]
     wrong = {}

@@ -21,7 +21,11 @@ from tests.support.places import ROOT
 
 @pytest.mark.parametrize(
     ("module", "package", "use"),
-    [("markdown_it", "markdown-it-py", markdown_it)],
+    [
+        ("markdown_it", "markdown-it-py", markdown_it),
+        ("latex2mathml", "latex2mathml", markdown_it),
+        ("mdit_py_plugins", "mdit-py-plugins", markdown_it),
+    ],
 )
 def test_without_a_package_the_extra_is_named(
     module: str, package: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
@@ -30,7 +34,7 @@ def test_without_a_package_the_extra_is_named(
 
     def lacking(name: str, *more: Any) -> Any:
         if name.split(".")[0] == module:
-            raise ImportError(name)
+            raise ImportError(name, name=name)
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
@@ -115,28 +119,34 @@ def test_only_pictures_within_the_folder_are_found(tmp_path: Path) -> None:
     assert sorted(pictures(text, folder)) == ["b.PNG", "pictures/a.svg"]
 
 
-def test_formulas_carry_their_tex_and_their_text() -> None:
-    block = html("```text\nR x = Qᵀ b\n```\n")
-    assert 'data-tex="R\\,x = Q^{\\top }\\,b"' in block and "<pre><code>R x = Qᵀ b" in block
-    assert 'data-tex="\\frac{a}{b} &lt; 1' in html("```math\n\\frac{a}{b} < 1\n```\n")
-    assert '<span class="formula" data-tex="x^2"><code>$x^2$</code></span>' in html("so $x^2$ grows")
-    assert 'data-tex="y" data-display="true"' in html("$$y$$")
+def test_formulas_are_mathml_with_their_plain_text() -> None:
+    assert '<div class="scroll formula"><math' in html("$$R x = Q^\\top b$$\n") and "Qᵀ b" in html("$$Q^\\top b$$\n")
+    fenced = html("```math\n\\frac{a}{b} < 1\n```\n")
+    assert "<mfrac>" in fenced and "<mo>&lt;</mo>" in fenced and '<div class="scroll formula">' in fenced
+    shown = html("so $x^2$ grows")
+    assert shown.startswith("<p>so <math") and 'alttext="x²"' in shown and "</math> grows</p>" in shown
 
 
-def test_formulas_among_words_carry_their_tex_and_criteria_stay_as_they_are() -> None:
-    assert '<span class="formula" data-tex="\\sqrt{d_{k}}"><span>√d_k</span></span>, so' in html("by √d_k, so")
-    assert "data-tex" not in html("`√d_k` in code")
+def test_a_long_formula_in_a_line_has_a_box_of_its_own() -> None:
+    assert '<span class="scroll formula"><math' in html(f"so ${' + '.join('abcdefghijk')}$ is")
+
+
+def test_a_wrong_formula_is_shown_as_it_is_written() -> None:
+    assert "<p>so <code>\\unknown{&lt;b&gt;}</code> is</p>" in html("so $\\unknown{<b>}$ is")
+
+
+def test_criteria_stay_as_they_are() -> None:
     rows = {"f gives QKᵀ/√d_k": "f"}
-    assert "data-tex" not in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", row=rows.get))
+    assert "f gives QKᵀ/√d_k" in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", row=rows.get))
 
 
 @pytest.mark.parametrize("text", ["$5 and $6", "`$x$`", "a $ b $ c", "\\$x\\$"])
 def test_money_and_code_are_no_formulas(text: str) -> None:
-    assert "data-tex" not in html(text)
+    assert "<math" not in html(text)
 
 
 def test_code_stays_code() -> None:
-    assert "data-tex" not in html("```python\nx = y\n```\n\n    R x = b\n")
+    assert "<math" not in html("```python\nx = y\n```\n\n    R x = b\n")
 
 
 def test_headings_can_be_linked_to_as_on_github() -> None:

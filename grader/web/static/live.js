@@ -1,5 +1,5 @@
 "use strict";
-// The live pages: formulas are set, the board follows the server's events, buttons ask the server for something.
+// The live pages: the board follows the server's events, buttons ask the server for something.
 (() => {
   const { base, here } = document.body.dataset;
   const find = (id) => document.getElementById(id);
@@ -18,49 +18,6 @@
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
-  }
-
-  function setFormulas() {
-    let found = 0;
-    for (const place of document.querySelectorAll(".formula[data-tex]")) {
-      const typeset = document.createElement("span");
-      typeset.className = "typeset";
-      const { tex, display } = place.dataset;
-      try {
-        for (const line of tex.split(" \\newline ")) {
-          const row = typeset.appendChild(document.createElement("span"));
-          for (const piece of line.startsWith("\\begin") ? [line] : line.split("\\qquad ")) { // pieces may wrap
-            katex.render(piece, row.appendChild(document.createElement("span")), {
-              displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
-              throwOnError: true, maxExpand: 100, maxSize: 20,
-            });
-          }
-        }
-      } catch {
-        continue; // the text stays
-      }
-      const text = place.firstElementChild;
-      text.hidden = true;
-      if (display !== "true") { // within a line it is read as it was written
-        typeset.setAttribute("role", "math");
-        typeset.setAttribute("aria-label", text.textContent);
-      }
-      place.append(typeset);
-      found += 1;
-    }
-    const toggle = find("formulas");
-    if (!toggle || !found) return;
-    toggle.hidden = false;
-    toggle.addEventListener("click", () => {
-      const asText = toggle.getAttribute("aria-pressed") !== "true";
-      toggle.setAttribute("aria-pressed", String(asText));
-      for (const place of document.querySelectorAll(".formula[data-tex]")) {
-        if (place.children.length < 2) continue;
-        place.children[0].hidden = !asText;
-        place.children[1].hidden = asText;
-      }
-      reachable(document);
-    });
   }
 
   async function ask(what, row, words = "") {
@@ -311,7 +268,6 @@
   }
   unfoldTarget();
   foldable();
-  setFormulas();
   reachable(document);
   document.fonts.ready.then(() => reachable(document));
   let resized = 0;
