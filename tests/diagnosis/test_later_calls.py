@@ -109,3 +109,57 @@ def test_a_later_call_that_stays_wrong_is_not_told_the_cause_of_the_first(small_
 def test_known_mistakes_are_told_beside_each_other(small_course: SmallCourse, old: str, id: str) -> None:
     learners = WRONG.replace(old, "np.mean(y**2)") if old else WRONG
     assert told(small_course, learners, KNOWN) == {"forward": {"added"}, "measure": {id}}
+
+
+AVERAGES = """
+    class Layer:
+        def __init__(self, decay):
+            self.decay, self.kept, self.count = decay, 0.0, 0
+
+        def forward(self, x):
+            self.count += 1
+            self.kept = self.decay * self.kept + (1 - self.decay) * x
+            return self.kept
+
+
+    def measure(layer, x):
+        return layer.forward(x)
+"""
+AVERAGED = """
+    @pytest.mark.criterion("forward")
+    def test_forward(learner, rng):
+        layer, kept = learner.Layer(0.75), 0.0
+        found = [layer.forward(x) for x in (2.0, 1.0, 4.0)]
+        assert found == pytest.approx([0.5, 0.625, 1.46875])
+"""
+ALIKE_AT_FIRST = '''
+    @mistake(criterion="forward", replaces="Layer.forward", text="The new one has full weight.", fix="Weigh it.")
+    def whole(self, x):
+        self.count += 1
+        self.kept = self.decay * self.kept + x
+        return self.kept
+
+
+    @mistake(criterion="forward", replaces="Layer.forward", text="The start was corrected.", fix="Leave it.")
+    def corrected(self, x):
+        self.count += 1
+        self.kept = self.decay * self.kept + (1 - self.decay) * x
+        return self.kept / (1 - self.decay**self.count)
+'''
+
+
+@pytest.mark.parametrize(
+    ("id", "old", "new"),
+    [
+        ("whole", "(1 - self.decay) * x", "x"),
+        ("corrected", "return self.kept\n\n\n", "return self.kept / (1 - self.decay**self.count)\n\n\n"),
+    ],
+)
+def test_of_known_mistakes_that_explain_a_first_wrong_call_alike_the_last_call_decides(
+    small_course: SmallCourse, id: str, old: str, new: str
+) -> None:
+    small_course.write(manifest=MANIFEST, solution=AVERAGES, public=AVERAGED, mistakes=ALIKE_AT_FIRST)
+    assert old in AVERAGES
+    rows = small_course.grade(AVERAGES.replace(old, new), seed=1).verdict.criteria
+    told = {each.test.rpartition("::")[2]: each.diagnosis for each in rows[0].failures}
+    assert told["test_forward"] is not None and told["test_forward"].mistake == id, told
