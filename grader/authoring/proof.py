@@ -99,9 +99,7 @@ def _chunks(cases: Iterable[ProofCase]) -> Iterator[list[ProofCase]]:
 
 
 _course: list[Course] = []
-_warm: dict[
-    tuple[str, float, tuple[str, ...]], MutantRunner
-] = {}  # by stage, the seconds that a call may take, and what is withheld
+_graders: dict[tuple[str, float, tuple[str, ...], bool], MutantRunner] = {}
 
 
 def _begin(course: Course) -> None:
@@ -112,19 +110,23 @@ def _begin(course: Course) -> None:
 
 def _remember(course: Course) -> None:
     _course[:] = [course]
-    _warm.clear()
+    _graders.clear()
 
 
 def _forget() -> None:
-    for grader in _warm.values():
+    for grader in _graders.values():
         grader.close()
-    _warm.clear()
+    _graders.clear()
     _course.clear()
 
 
-def _grader(course: Course, stage: Stage) -> MutantRunner:
-    """Return this process' grader of a stage, which keeps its tests."""
-    return _warm.setdefault((stage.id, stage.limits.call_seconds, stage.withheld), MutantRunner(course, stage))
+def _grader(course: Course, stage: Stage, warm: bool = False) -> MutantRunner:
+    """Return this process' grader of a stage, which keeps its tests; of wrong modules a warm one, which plans them.
+
+    What is right is never graded by a warm one: there a test may pass without being run.
+    """
+    key = stage.id, stage.limits.call_seconds, stage.withheld, warm
+    return _graders.setdefault(key, MutantRunner(course, stage, warm))
 
 
 def _runner(course: Course, stage: Stage, seconds: float) -> MutantRunner:
@@ -190,7 +192,8 @@ def graded(case: ProofCase) -> CaseResult:
     if case.name == PLAN:
         return CaseResult(case, None, (), planned=_planned(course, stage, case))
     snapshot = _snapshot(stage, case.source)
-    options = Options(case.seed, case.isolation, case.only, pool=case.pool)
+    is_mistake = case.name.startswith("mistakes/")
+    options = Options(case.seed, case.isolation, case.only, pool=case.pool, recurs=is_mistake)
     if case.first_failure is not None:
         outcome = _runner(course, stage, MUTANT_CALL_SECONDS).first_failure(snapshot, options, case.first_failure)
         return CaseResult(case, None, _none_or(outcome))
@@ -198,7 +201,7 @@ def graded(case: ProofCase) -> CaseResult:
     if found is not None and found[0].robust:  # else values that only a worker copies may have been shared
         return CaseResult(case, *found)
     outcomes: list[Outcome] = []
-    verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
+    verdict = _grader(course, stage, is_mistake).grade(snapshot, options, outcomes.append)
     return CaseResult(case, verdict, tuple(outcomes))
 
 
