@@ -9,7 +9,8 @@ import pytest
 
 from grader.explore import cells
 from grader.explore.cells import COLOURS, NEGATIVE, POSITIVE
-from grader.explore.painting import INK, QUIET, WARNING
+from grader.explore.figure import WARNING
+from grader.explore.panels import INK, QUIET
 from grader.explore.picture import mirrored
 from illustrations.canvas import INKS, WORDS
 
