@@ -20,22 +20,18 @@ Colour = tuple[int, int, int]
 Palette = Literal["truecolor", "256"]
 
 SCALE: tuple[Colour, ...] = ((240, 245, 251), (189, 212, 236), (121, 169, 214), (58, 116, 180), (18, 66, 128))
-# Where a terminal has 256 colours only, their nearest ones would be of many hues: these are blue and ever darker.
-STEPS: tuple[Colour, ...] = (
-    (215, 215, 255),
-    (175, 215, 255),
-    (135, 175, 215),
-    (95, 135, 215),
-    (0, 95, 175),
-    (0, 0, 135),
-)
-LIGHT_STEP = 4  # from which light text is easier to read
+# Of 256 colours, those that pictures have: the nearest of all would be of many hues.
+FIXED: tuple[Colour, ...] = (
+    (255, 255, 255), (238, 238, 238), (218, 218, 218), (175, 215, 255), (135, 215, 255), (135, 175, 215),
+    (95, 135, 175), (0, 95, 175), (215, 95, 0), (215, 135, 95), (255, 175, 135), (255, 215, 175), (215, 255, 215),
+    (255, 215, 255),
+)  # fmt: skip
 DARK_TEXT, LIGHT_TEXT = (16, 35, 59), (255, 255, 255)
 NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # the strongest orange and blue of signed values
 # Of series, by Okabe and Ito: every reader tells them apart; and of their names on white, where some are too light.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WORDS = ("#0072b2", "#b85000", "#008060", "#a84c80", "#8a5f00", "#2a7ab0")
-LIGHT_FROM = 0.68  # depth from which light text is easier to read than dark
+BRIGHT = 0.21  # lightness of a cell from which dark text is easier to read than light
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
 
@@ -58,19 +54,32 @@ def weight_at(deep: float, count: int) -> float:
 
 def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[str, str]:
     """Return the colours of the text and of the cell, as #rrggbb."""
-    deep = depth(weight, count)
-    if palette == "256":
-        step = min(int(deep * len(STEPS)), len(STEPS) - 1)
-        return _hex((255, 255, 255) if step >= LIGHT_STEP else (0, 0, 0)), _hex(STEPS[step])
-    return _hex(LIGHT_TEXT if deep >= LIGHT_FROM else DARK_TEXT), _hex(_mixed(deep))
+    return _on(_mixed(depth(weight, count)), palette)
 
 
-def signed_colours(share: float) -> tuple[str, str]:
+def signed_colours(share: float, palette: Palette = "truecolor") -> tuple[str, str]:
     """Return the colours of the text and of the cell for a value from -1 (orange) to 1 (blue); 0 is white."""
     end = NEGATIVE if share < 0 else POSITIVE
-    size = min(abs(share), 1.0)
-    cell = tuple(round(white + size * (part - white)) for white, part in zip(LIGHT_TEXT, end, strict=True))
-    return _hex(LIGHT_TEXT if size > LIGHT_FROM else DARK_TEXT), _hex((cell[0], cell[1], cell[2]))
+    red, green, blue = (round(255 + min(abs(share), 1.0) * (part - 255)) for part in end)
+    return _on((red, green, blue), palette)
+
+
+def _on(cell: Colour, palette: Palette) -> tuple[str, str]:
+    cell = shade(cell, palette)
+    return _hex(text_on(cell)), _hex(cell)
+
+
+def text_on(cell: Colour) -> Colour:
+    """Return the colour of text that is easier to read on another colour."""
+    light = sum(part * (value / 255) ** 2.2 for part, value in zip((0.2126, 0.7152, 0.0722), cell, strict=True))
+    return DARK_TEXT if light > BRIGHT else LIGHT_TEXT
+
+
+def shade(colour: Colour, palette: Palette) -> Colour:
+    """Return a colour as a terminal shows it: where it has 256, the nearest of those that pictures have."""
+    if palette == "truecolor":
+        return colour
+    return min(FIXED, key=lambda each: sum((a - b) ** 2 for a, b in zip(each, colour, strict=True)))
 
 
 def _mixed(deep: float) -> Colour:
@@ -348,9 +357,9 @@ def shown(image: Image, drawing: Images) -> np.ndarray:
     return found
 
 
-def _paint(share: float, signed: bool) -> tuple[str, str]:
+def _paint(share: float, signed: bool, palette: Palette) -> tuple[str, str]:
     """Return the colours of text and cell."""
-    return signed_colours(share) if signed else colours(share, 1)
+    return signed_colours(share, palette) if signed else colours(share, 1, palette)
 
 
 def _shade(share: float, signed: bool, plain: bool) -> str:
@@ -363,7 +372,7 @@ def _image_cell(share: float, value: float, cell: int, marked: tuple[bool, bool]
     signed, whole = marked
     number = f"{cell_number(value, whole):>{cell - 1}} " if cell == NUMBER else " " * cell
     if view.palette:
-        return number, "{} on {}".format(*_paint(float(share), signed))
+        return number, "{} on {}".format(*_paint(float(share), signed, view.palette))
     mark = _shade(float(share), signed, view.look.ascii)
     return (mark + number[1:] if cell == NUMBER and number[0] == " " else number if cell == NUMBER else mark * cell), ""
 
@@ -376,7 +385,8 @@ def _blank(cell: int, view: View) -> tuple[str, str]:
 def _half(top: float, low: float, signed: bool, view: View) -> tuple[str, str]:
     """Return two values in one cell: the upper half in the colour of the one, the lower in that of the other."""
     if view.palette and not view.look.ascii:
-        return "▀", f"{_paint(float(top), signed)[1]} on {_paint(float(low), signed)[1]}"
+        upper, lower = (_paint(float(share), signed, view.palette)[1] for share in (top, low))
+        return "▀", f"{upper} on {lower}"
     return _shade((float(top) + float(low)) / 2, signed, view.look.ascii), ""
 
 

@@ -21,6 +21,7 @@ from grader.explore.model import (
     Images,
     Panel,
     Plane,
+    evenly,
     names_of,
     shares_names,
 )
@@ -195,8 +196,7 @@ def _rows_of_images(drawing: Images) -> tuple[tuple[int, ...], tuple[float, ...]
     if isinstance(drawing, Weights) and count % 2 == 0:
         fits = [n for n in fits if n % 2 == 0]  # plain and causal stay beside each other
     across = max(fits, default=1)
-    rows = -(-count // across)
-    counts = tuple(count // rows + (row < count % rows) for row in range(rows))
+    counts = evenly(count, -(-count // across))
     side = min(_room(drawing, counts[0]) / cells, LARGEST_CELL)
     widths = tuple(min(_room(drawing, each), WIDEST_CELL * cells) if numbered else side * cells for each in counts)
     return counts, widths, side * lines

@@ -18,7 +18,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from grader.explore.cells import (
     COLOURS,
     FULL,
-    LIGHT_FROM,
     LIGHT_TEXT,
     NEGATIVE,
     POSITIVE,
@@ -28,6 +27,7 @@ from grader.explore.cells import (
     cell_text,
     depth,
     shown,
+    text_on,
 )
 from grader.explore.model import (
     Array,
@@ -288,15 +288,16 @@ def image(axes: Axes, panel: Image, drawing: Images, is_first: bool = True) -> N
     shares = shown(panel, drawing)
     if isinstance(drawing, Weights):
         shares = np.vectorize(depth)(panel.values, len(panel.values[0]))
-    axes.imshow(shares, cmap=SIGNED if drawing.signed else UNSIGNED, vmin=-1.0 if drawing.signed else 0.0, vmax=1.0,
-                interpolation="nearest", aspect="auto")  # fmt: skip
+    drawn = axes.imshow(shares, cmap=SIGNED if drawing.signed else UNSIGNED, vmin=-1.0 if drawing.signed else 0.0,
+                        vmax=1.0, interpolation="nearest", aspect="auto")  # fmt: skip
     cell = axes.get_position().width * _figure(axes).get_size_inches()[0] / shares.shape[1]
     texts = {place: number_text(float(value), drawing, cell) for place, value in np.ndenumerate(panel.values)}
     size = min(SMALL + 1, cell * NUMBER / max(map(_ems, texts.values())))
     for (row, column), text in texts.items() if is_numbered(panel, drawing, cell) else ():
-        strong, value = abs(shares[row, column]) >= LIGHT_FROM, panel.values[row][column]
+        red, green, blue, _ = drawn.to_rgba(shares[row, column], bytes=True)
+        light = text_on((red, green, blue)) == LIGHT_TEXT
         axes.text(column, row, text, ha="center", va="center", fontsize=size,
-                  color="white" if strong else INK if value else QUIET)  # fmt: skip
+                  color="white" if light else INK if panel.values[row][column] else QUIET)  # fmt: skip
     columns, rows = ([label(name) for name in names] for names in (panel.column_names, panel.row_names))
     axes.set_xticks(range(len(columns)), columns, fontsize=SMALL, color=INK, parse_math=False)
     axes.set_yticks(range(len(rows)), rows if is_first else [""] * len(rows), fontsize=SMALL, color=INK,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from grader.diagnosis.comparison.wording import shape_text
@@ -20,6 +21,7 @@ from grader.explore.model import (
     Part,
     Plane,
     StepResult,
+    evenly,
     names_of,
     shares_names,
 )
@@ -122,18 +124,18 @@ def _fitted(line: Text, width: int) -> Text:
 
 
 def _flowing(blocks: list[list[Text]], room: int) -> list[Text]:
-    """Return blocks beside each other as far as they fit, then below."""
+    """Return blocks in as few rows as fit, as evenly as it goes."""
     from rich.text import Text
 
+    groups = [blocks]
+    for rows in range(1, len(blocks) + 1):
+        left = iter(blocks)
+        groups = [list(islice(left, count)) for count in evenly(len(blocks), rows)]
+        if all(sum(block[0].cell_len + GAP for block in group) <= room + GAP for group in groups):
+            break
     lines: list[Text] = []
-    row: list[list[Text]] = []
-    for block in [*blocks, None]:
-        used = sum(each[0].cell_len + GAP for each in row)
-        if row and (block is None or used + block[0].cell_len > room):
-            lines += [*([Text("")] if lines else []), *_beside(row)]
-            row = []
-        if block is not None:
-            row.append(block)
+    for group in groups:
+        lines += [*([Text("")] if lines else []), *_beside(group)]
     return lines
 
 

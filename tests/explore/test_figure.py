@@ -95,7 +95,9 @@ def test_a_figure_without_its_head_begins_with_the_first_drawing() -> None:
 
 def test_no_line_of_the_head_begins_with_a_dot() -> None:
     for length in range(20, 70):
-        lines = [text.get_text() for text in figure_of(replace(FOUND, given=("a few " * 12)[:length], drawings=())).texts]
+        lines = [
+            text.get_text() for text in figure_of(replace(FOUND, given=("a few " * 12)[:length], drawings=())).texts
+        ]
         assert not [line for line in lines if line.startswith(("·", "3"))]
 
 
