@@ -46,12 +46,6 @@ def depth(weight: float, count: int) -> float:
     return float(share**CURVE)
 
 
-def weight_at(deep: float, count: int) -> float:
-    """Return the weight of a depth: the inverse of depth."""
-    share: float = deep ** (1 / CURVE)
-    return share / (count + 1 - share * count)
-
-
 def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[str, str]:
     """Return the colours of the text and of the cell, as #rrggbb."""
     return _on(_mixed(depth(weight, count)), palette)
@@ -286,12 +280,6 @@ NUMBER, WIDE, NARROW = 6, 2, 1  # columns of a cell
 SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of equal strength
 
 
-def image_width(image: Image) -> int:
-    """Return how many columns an image takes."""
-    image = _numbered(image)
-    return max(_names(image) + len(image.values[0]) * cell_width(image), len(image.title))
-
-
 def _numbered(image: Image) -> Image:
     """Return an image with numbers above its columns where words do not fit; its rows say which word is which."""
     cell, longest = cell_width(image), max(map(len, image.column_names), default=0)
@@ -322,9 +310,9 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
     from rich.text import Text
 
     image = _numbered(image)
-    width, cell = image_width(image), cell_width(image)
+    cell, names = cell_width(image), _names(image)
+    width = max(names + len(image.values[0]) * cell, len(image.title))
     shares, whole = shown(image, drawing), is_whole(drawing)
-    names = _names(image)
     lines = [Text(fitted(image.title, width, view.look), "bold")]
     if image.column_names:
         least = cell - 1 if cell == NUMBER else cell
