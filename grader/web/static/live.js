@@ -207,7 +207,7 @@
       figure.className = "drawn-here";
       const image = document.createElement("img");
       image.src = `${base}drawn/${name}`;
-      image.alt = `What your functions give: ${find(`item-${row}`).closest("li").textContent.replace(/\s+/g, " ").trim()}`;
+      image.alt = `What your functions give: ${board.querySelector(`li[data-row="${row}"]`)?.dataset.text ?? row}`;
       const words = document.createElement("figcaption");
       words.textContent = "What your functions give, drawn when you saved.";
       figure.append(image, words);
