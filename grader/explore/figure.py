@@ -59,7 +59,7 @@ LARGEST_CELL, WIDEST_CELL = 0.44, 0.74  # inches of a cell; of one with a number
 SLIM = 0.12  # inches beside images without names
 NODE = 0.85  # inches of a row of a graph
 TIED = "\u00a0"  # a space at which no line ends
-NOTE = "How much the word on the left, a query, attends to that below, a key."
+NOTE = "How much a query, on the left, attends to a key, below."
 
 
 @dataclass(frozen=True)
