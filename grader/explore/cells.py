@@ -31,7 +31,7 @@ NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # the strongest orange and blu
 # Of series, by Okabe and Ito: every reader tells them apart; and of their names on white, where some are too light.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WORDS = ("#0072b2", "#b85000", "#008060", "#a84c80", "#8a5f00", "#2a7ab0")
-BRIGHT = 0.21  # lightness of a cell from which dark text is easier to read than light
+BRIGHT, BRIGHT_BOTH = 0.21, 0.29  # lightness of a cell from which dark text is easier to read; in a dark picture, too
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
 
@@ -63,10 +63,10 @@ def _on(cell: Colour, palette: Palette) -> tuple[str, str]:
     return _hex(text_on(cell)), _hex(cell)
 
 
-def text_on(cell: Colour) -> Colour:
+def text_on(cell: Colour, bright: float = BRIGHT) -> Colour:
     """Return the colour of text that is easier to read on another colour."""
     light = sum(part * (value / 255) ** 2.2 for part, value in zip((0.2126, 0.7152, 0.0722), cell, strict=True))
-    return DARK_TEXT if light > BRIGHT else LIGHT_TEXT
+    return DARK_TEXT if light > bright else LIGHT_TEXT
 
 
 def shade(colour: Colour, palette: Palette) -> Colour:

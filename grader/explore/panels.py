@@ -16,6 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 
 from grader.explore.cells import (
+    BRIGHT_BOTH,
     COLOURS,
     FULL,
     LIGHT_TEXT,
@@ -295,7 +296,7 @@ def image(axes: Axes, panel: Image, drawing: Images, is_first: bool = True) -> N
     size = min(SMALL + 1, cell * NUMBER / max(map(_ems, texts.values())))
     for (row, column), text in texts.items() if is_numbered(panel, drawing, cell) else ():
         red, green, blue, _ = drawn.to_rgba(shares[row, column], bytes=True)
-        light = text_on((red, green, blue)) == LIGHT_TEXT
+        light = text_on((red, green, blue), BRIGHT_BOTH) == LIGHT_TEXT
         axes.text(column, row, text, ha="center", va="center", fontsize=size,
                   color="white" if light else INK if panel.values[row][column] else QUIET)  # fmt: skip
     columns, rows = ([label(name) for name in names] for names in (panel.column_names, panel.row_names))
