@@ -21,7 +21,7 @@ COMMAND = ["grader", "demo", "split-heads", "--seed", "40817"]
 
 def drawn() -> str:
     """Run the demo in colour, and return what it prints as a picture that needs no font of anyone's."""
-    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm", "LANG": "C.UTF-8"}
     environment |= {"UV_RUN_RECURSION_DEPTH": "1", "VIRTUAL_ENV": sys.prefix}  # it suggests `uv run grader …`
     environment.pop("NO_COLOR", None)
     beside = Path(sys.executable).parent

@@ -175,7 +175,7 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
 
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
-    assert users == {f"explore.{name}" for name in ("picture", "painting", "panels")}
+    assert users == {f"explore.{name}" for name in ("picture", "figure", "panels")}
     assert "matplotlib" not in loaded("grader.explore.session, grader.explore.terminal, grader.explore.picture")
 
 

@@ -180,7 +180,7 @@ def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
         own = found.of_step(step)
         row = next(filter(None, (stage.criterion_of(part.function) for part in step.parts)), None)
         if row is not None and (own.maps or own.drawings):
-            picture.draw(own, folder / f"{number:02}-{row.id}.svg", "svg")
+            picture.draw(own, folder / f"{number:02}-{row.id}.svg", "svg", headed=False)
 
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:

@@ -20,22 +20,18 @@ Colour = tuple[int, int, int]
 Palette = Literal["truecolor", "256"]
 
 SCALE: tuple[Colour, ...] = ((240, 245, 251), (189, 212, 236), (121, 169, 214), (58, 116, 180), (18, 66, 128))
-# Where a terminal has 256 colours only, their nearest ones would be of many hues: these are blue and ever darker.
-STEPS: tuple[Colour, ...] = (
-    (215, 215, 255),
-    (175, 215, 255),
-    (135, 175, 215),
-    (95, 135, 215),
-    (0, 95, 175),
-    (0, 0, 135),
-)
-LIGHT_STEP = 4  # from which light text is easier to read
+# Of 256 colours, those that pictures have: the nearest of all would be of many hues.
+FIXED: tuple[Colour, ...] = (
+    (255, 255, 255), (238, 238, 238), (218, 218, 218), (175, 215, 255), (135, 215, 255), (135, 175, 215),
+    (95, 135, 175), (0, 95, 175), (215, 95, 0), (215, 135, 95), (255, 175, 135), (255, 215, 175), (215, 255, 215),
+    (255, 215, 255),
+)  # fmt: skip
 DARK_TEXT, LIGHT_TEXT = (16, 35, 59), (255, 255, 255)
 NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # the strongest orange and blue of signed values
 # Of series, by Okabe and Ito: every reader tells them apart; and of their names on white, where some are too light.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WORDS = ("#0072b2", "#b85000", "#008060", "#a84c80", "#8a5f00", "#2a7ab0")
-LIGHT_FROM = 0.68  # depth from which light text is easier to read than dark
+BRIGHT, BRIGHT_BOTH = 0.21, 0.29  # lightness of a cell from which dark text is easier to read; in a dark picture, too
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
 
@@ -50,27 +46,34 @@ def depth(weight: float, count: int) -> float:
     return float(share**CURVE)
 
 
-def weight_at(deep: float, count: int) -> float:
-    """Return the weight of a depth: the inverse of depth."""
-    share: float = deep ** (1 / CURVE)
-    return share / (count + 1 - share * count)
-
-
 def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[str, str]:
     """Return the colours of the text and of the cell, as #rrggbb."""
-    deep = depth(weight, count)
-    if palette == "256":
-        step = min(int(deep * len(STEPS)), len(STEPS) - 1)
-        return _hex((255, 255, 255) if step >= LIGHT_STEP else (0, 0, 0)), _hex(STEPS[step])
-    return _hex(LIGHT_TEXT if deep >= LIGHT_FROM else DARK_TEXT), _hex(_mixed(deep))
+    return _on(_mixed(depth(weight, count)), palette)
 
 
-def signed_colours(share: float) -> tuple[str, str]:
+def signed_colours(share: float, palette: Palette = "truecolor") -> tuple[str, str]:
     """Return the colours of the text and of the cell for a value from -1 (orange) to 1 (blue); 0 is white."""
     end = NEGATIVE if share < 0 else POSITIVE
-    size = min(abs(share), 1.0)
-    cell = tuple(round(white + size * (part - white)) for white, part in zip(LIGHT_TEXT, end, strict=True))
-    return _hex(LIGHT_TEXT if size > LIGHT_FROM else DARK_TEXT), _hex((cell[0], cell[1], cell[2]))
+    red, green, blue = (round(255 + min(abs(share), 1.0) * (part - 255)) for part in end)
+    return _on((red, green, blue), palette)
+
+
+def _on(cell: Colour, palette: Palette) -> tuple[str, str]:
+    cell = shade(cell, palette)
+    return _hex(text_on(cell)), _hex(cell)
+
+
+def text_on(cell: Colour, bright: float = BRIGHT) -> Colour:
+    """Return the colour of text that is easier to read on another colour."""
+    light = sum(part * (value / 255) ** 2.2 for part, value in zip((0.2126, 0.7152, 0.0722), cell, strict=True))
+    return DARK_TEXT if light > bright else LIGHT_TEXT
+
+
+def shade(colour: Colour, palette: Palette) -> Colour:
+    """Return a colour as a terminal shows it: where it has 256, the nearest of those that pictures have."""
+    if palette == "truecolor":
+        return colour
+    return min(FIXED, key=lambda each: sum((a - b) ** 2 for a, b in zip(each, colour, strict=True)))
 
 
 def _mixed(deep: float) -> Colour:
@@ -277,12 +280,6 @@ NUMBER, WIDE, NARROW = 6, 2, 1  # columns of a cell
 SIGNED = {False: "▼▽ △▲", True: "Vv ^A"}  # from -1 to 1, both ends of equal strength
 
 
-def image_width(image: Image) -> int:
-    """Return how many columns an image takes."""
-    image = _numbered(image)
-    return max(_names(image) + len(image.values[0]) * cell_width(image), len(image.title))
-
-
 def _numbered(image: Image) -> Image:
     """Return an image with numbers above its columns where words do not fit; its rows say which word is which."""
     cell, longest = cell_width(image), max(map(len, image.column_names), default=0)
@@ -313,9 +310,9 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
     from rich.text import Text
 
     image = _numbered(image)
-    width, cell = image_width(image), cell_width(image)
+    cell, names = cell_width(image), _names(image)
+    width = max(names + len(image.values[0]) * cell, len(image.title))
     shares, whole = shown(image, drawing), is_whole(drawing)
-    names = _names(image)
     lines = [Text(fitted(image.title, width, view.look), "bold")]
     if image.column_names:
         least = cell - 1 if cell == NUMBER else cell
@@ -348,9 +345,9 @@ def shown(image: Image, drawing: Images) -> np.ndarray:
     return found
 
 
-def _paint(share: float, signed: bool) -> tuple[str, str]:
+def _paint(share: float, signed: bool, palette: Palette) -> tuple[str, str]:
     """Return the colours of text and cell."""
-    return signed_colours(share) if signed else colours(share, 1)
+    return signed_colours(share, palette) if signed else colours(share, 1, palette)
 
 
 def _shade(share: float, signed: bool, plain: bool) -> str:
@@ -363,7 +360,7 @@ def _image_cell(share: float, value: float, cell: int, marked: tuple[bool, bool]
     signed, whole = marked
     number = f"{cell_number(value, whole):>{cell - 1}} " if cell == NUMBER else " " * cell
     if view.palette:
-        return number, "{} on {}".format(*_paint(float(share), signed))
+        return number, "{} on {}".format(*_paint(float(share), signed, view.palette))
     mark = _shade(float(share), signed, view.look.ascii)
     return (mark + number[1:] if cell == NUMBER and number[0] == " " else number if cell == NUMBER else mark * cell), ""
 
@@ -376,7 +373,8 @@ def _blank(cell: int, view: View) -> tuple[str, str]:
 def _half(top: float, low: float, signed: bool, view: View) -> tuple[str, str]:
     """Return two values in one cell: the upper half in the colour of the one, the lower in that of the other."""
     if view.palette and not view.look.ascii:
-        return "▀", f"{_paint(float(top), signed)[1]} on {_paint(float(low), signed)[1]}"
+        upper, lower = (_paint(float(share), signed, view.palette)[1] for share in (top, low))
+        return "▀", f"{upper} on {lower}"
     return _shade((float(top) + float(low)) / 2, signed, view.look.ascii), ""
 
 

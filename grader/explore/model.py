@@ -204,6 +204,15 @@ def shares_names(drawing: Drawing) -> bool:
     return len({names_of(panel) for panel in drawing.panels}) == 1
 
 
+def evenly(count: int, rows: int) -> tuple[int, ...]:
+    """Return how many of so many panels each row has.
+
+    >>> evenly(7, 3), evenly(4, 2)
+    ((3, 2, 2), (2, 2))
+    """
+    return tuple(count // rows + (row < count % rows) for row in range(rows))
+
+
 def reach(values: tuple[Numbers, ...], log: bool = False) -> Limits:
     """Return from where to where an axis should reach, with a margin: in powers of ten where log says so.
 

@@ -1,4 +1,4 @@
-"""Drawings of a stage as one figure of matplotlib's: a block for each, with its title, a caption, and its panels."""
+"""Panels of drawings on axes of matplotlib's: curves, planes, images and graphs, with labels that cover nothing."""
 
 from __future__ import annotations
 
@@ -10,22 +10,32 @@ from math import cos, pi, sin
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 
-from grader.explore.cells import COLOURS, LIGHT_TEXT, NEGATIVE, POSITIVE, SCALE, WORDS, Colour
+from grader.explore.cells import (
+    BRIGHT_BOTH,
+    COLOURS,
+    FULL,
+    LIGHT_TEXT,
+    NEGATIVE,
+    POSITIVE,
+    SCALE,
+    WORDS,
+    Colour,
+    cell_text,
+    depth,
+    shown,
+    text_on,
+)
 from grader.explore.model import (
-    WRONG,
     Array,
     Chart,
     Curves,
     Drawing,
-    Exploration,
     Graph,
-    Graphs,
     Image,
     Images,
     Limits,
@@ -41,11 +51,17 @@ from grader.explore.model import (
     is_whole,
     names_of,
     node_lines,
-    shares_names,
 )
-from grader.explore.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, WARNING, WIDTH, hatched, painted
 from grader.report.terminal.layout import printable
 
+INK, QUIET, FAINT = "#1c2733", "#5b6875", "#a9b4bf"
+TEXT, SMALL = 10.0, 9.5  # points: on a telephone 360 wide, 9 pixels and more
+LETTER = 0.0085  # inches that a letter takes, for each point of its size
+CURVES, PLANES = 1.9, 2.7  # most inches of a panel's height
+FEW_CELLS, ZEROS = 25, 8  # cells up to which an image has numbers, and words up to which zeros are written
+NUMBERED_CELL, NARROW_CELL = 0.33, 0.26  # least inches of a cell with 0.12, and with .12
+NUMBER = 64.0  # points of a number, for each inch of its cell and each em of its length
+LETTERS = 14  # of a name beside a row or below a column
 Box = tuple[float, float, float, float]
 ANGLES = (0.25, 1.75, 0.75, 1.25, 0.0, 1.0, 0.5, 1.5)  # of a half turn, the better places first
 RADII = (7.0, 16.0, 27.0, 40.0)  # points
@@ -260,34 +276,67 @@ def plane(axes: Axes, panel: Map, drawing: Plane, named: bool) -> None:
     _named(axes, drawing)
 
 
-def image(axes: Axes, panel: Image, drawing: Images) -> None:
-    """Draw an image, weak for low and strong for high, or orange, white and blue for signed values."""
-    values = np.asarray(panel.values)
-    low = -drawing.high if drawing.signed else drawing.low
-    axes.imshow(values, cmap=SIGNED if drawing.signed else UNSIGNED, vmin=low, vmax=max(drawing.high, low + 1e-12),
-                interpolation="nearest", aspect="auto")  # fmt: skip
-    figure, box = _figure(axes), axes.get_position()
-    cell = box.width * figure.get_size_inches()[0] / values.shape[1]
-    few, whole = is_numbered(panel), is_whole(drawing)
-    for (row, column), value in np.ndenumerate(values) if few else ():
-        if np.isnan(value):
-            axes.text(column, row, "·", ha="center", va="center", fontsize=SMALL, color=QUIET)
-            continue
-        strong = abs(value) > 0.65 * drawing.high if drawing.signed else value > (low + drawing.high) / 2
-        size = SMALL + 1 if whole else min(SMALL, cell * NUMBER)
-        axes.text(column, row, cell_number(float(value), whole), ha="center", va="center", fontsize=size,
-                  color="white" if strong else INK)  # fmt: skip
-    axes.set_xticks(range(len(panel.column_names)), panel.column_names, fontsize=SMALL, color=INK)
-    axes.set_yticks(range(len(panel.row_names)), panel.row_names, fontsize=SMALL, color=INK)
+@dataclass(frozen=True)
+class Weights(Images):
+    """Weights as images, in colours that show an equal share in the middle of their scale."""
+
+
+def image(axes: Axes, panel: Image, drawing: Images, is_first: bool = True) -> None:
+    """Draw an image, weak for low and strong for high, or orange, white and blue for signed values.
+
+    The first of a row has the names of the rows.
+    """
+    shares = shown(panel, drawing)
+    if isinstance(drawing, Weights):
+        shares = np.vectorize(depth)(panel.values, len(panel.values[0]))
+    drawn = axes.imshow(shares, cmap=SIGNED if drawing.signed else UNSIGNED, vmin=-1.0 if drawing.signed else 0.0,
+                        vmax=1.0, interpolation="nearest", aspect="auto")  # fmt: skip
+    cell = axes.get_position().width * _figure(axes).get_size_inches()[0] / shares.shape[1]
+    texts = {place: number_text(float(value), drawing, cell) for place, value in np.ndenumerate(panel.values)}
+    size = min(SMALL + 1, cell * NUMBER / max(map(_ems, texts.values())))
+    for (row, column), text in texts.items() if is_numbered(panel, drawing, cell) else ():
+        red, green, blue, _ = drawn.to_rgba(shares[row, column], bytes=True)
+        light = text_on((red, green, blue), BRIGHT_BOTH) == LIGHT_TEXT
+        axes.text(column, row, text, ha="center", va="center", fontsize=size,
+                  color="white" if light else INK if panel.values[row][column] else QUIET)  # fmt: skip
+    columns, rows = ([label(name) for name in names] for names in (panel.column_names, panel.row_names))
+    axes.set_xticks(range(len(columns)), columns, fontsize=SMALL, color=INK, parse_math=False)
+    axes.set_yticks(range(len(rows)), rows if is_first else [""] * len(rows), fontsize=SMALL, color=INK,
+                    parse_math=False)  # fmt: skip
     axes.tick_params(length=0, pad=3)
-    if panel.column_names:
-        axes.tick_params(axis="x", rotation=90 if name_width(panel.column_names) > cell else 0)
+    if columns:
+        axes.tick_params(axis="x", rotation=90 if name_width(columns) > cell else 0)
         axes.set_xlabel(drawing.x_name, fontsize=SMALL, color=QUIET, labelpad=2)
 
 
-def is_numbered(panel: Image) -> bool:
-    """Say whether the values of an image are written into its cells."""
+def is_numbered(panel: Image, drawing: Images, cell: float) -> bool:
+    """Say whether the values of an image are written into its cells, which are so many inches wide."""
+    if isinstance(drawing, Weights):
+        return cell >= NARROW_CELL
     return len(panel.values) * len(panel.values[0]) <= FEW_CELLS
+
+
+def number_text(value: float, drawing: Images, cell: float) -> str:
+    """Return the number in a cell that is so many inches wide; many zeros would only be noise."""
+    if np.isnan(value):
+        return "·"
+    if not isinstance(drawing, Weights):
+        return cell_number(value, is_whole(drawing))
+    text = cell_text(value, FULL[0])
+    if value == 0 and len(drawing.panels[0].values[0]) > ZEROS:
+        return ""
+    return text if cell >= NUMBERED_CELL else text.removeprefix("0") or text
+
+
+def _ems(text: str) -> float:
+    """Return how long a number is in ems of the font, at least two digits."""
+    return max(0.636 * len(text) - 0.318 * text.count(".") - 0.275 * text.count("-"), 1.3)
+
+
+def label(word: str) -> str:
+    """Return a name as it stands beside its row or below its column."""
+    text = printable(word)
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
 
 
 def graph(axes: Axes, panel: Graph) -> None:
@@ -384,15 +433,6 @@ def lonely(runs: Sequence[Array], number: int, size: Array) -> Array:
     return np.asarray(own[int(gaps.argmax())])
 
 
-EDGE, GAP = 0.2, 0.16  # inches around a figure, and between panels
-HEAD, FOOT, APART = 0.95, 0.1, 0.2  # APART: between maps and drawings
-LINE = 0.2  # inches of a line of text
-LEFT, BELOW, ABOVE = 0.56, 0.56, 0.3  # inches beside, below and above the axes of a panel
-CURVES, PLANES = 1.9, 2.7  # most inches of a panel's height
-LEAST_CELL, LEAST_SIDE, LARGEST_CELL = 0.22, 1.0, 0.44  # inches of a cell of an image, and of a whole image
-NUMBER, NUMBERED_CELL, FEW_CELLS = 22.0, 0.36, 25  # points of a number for each inch of its cell; such a cell; so many
-SLIM = 0.12  # beside images without names
-NODE = 0.85  # inches of a row of a graph
 PAPER = {"facecolor": "white", "alpha": 0.7, "pad": 0.6, "linewidth": 0}  # behind names that stand in a panel
 FAR = 1.7  # lines by which a name beside a panel may be moved
 EARLY = 0.9  # share of an axis before which a series has ended in the middle of its panel
@@ -406,193 +446,23 @@ def _shades(name: str, ends: Sequence[Colour]) -> LinearSegmentedColormap:
 SIGNED, UNSIGNED = _shades("signed", (NEGATIVE, LIGHT_TEXT, POSITIVE)), _shades("unsigned", SCALE)
 
 
-@dataclass(frozen=True)
-class Block:
-    """A drawing and where its panels stand, in inches: across of them in a row, each so wide and so high."""
-
-    drawing: Drawing
-    across: int
-    cell: tuple[float, float]
-    notice: tuple[str, ...]
-
-    @property
-    def head(self) -> float:
-        return 0.3 + LINE * len(self.notice) + 0.05
-
-    @property
-    def left(self) -> float:
-        if isinstance(self.drawing, Graphs):
-            return SLIM
-        if not isinstance(self.drawing, Images):
-            return LEFT
-        longest = max(len(name) for each in self.drawing.panels for name in ("", *each.row_names))
-        return SLIM + (0.3 + longest * TEXT * LETTER if longest else 0.0)
-
-    @property
-    def below(self) -> float:
-        if isinstance(self.drawing, Graphs):
-            return SLIM
-        if not isinstance(self.drawing, Images):
-            return BELOW
-        names = [name for each in self.drawing.panels for name in each.column_names]
-        if not names:
-            return 0.3
-        longest = name_width(names)
-        return BELOW + (
-            longest - SMALL * LETTER if longest > self.cell[0] / len(self.drawing.panels[0].values[0]) else 0
-        )
-
-    @property
-    def height(self) -> float:
-        rows = -(-len(self.drawing.panels) // self.across)
-        return self.head + rows * (self.cell[1] + ABOVE + self.below)
-
-
-def drawn_all(found: Exploration) -> Figure:
-    """Return the figure of an exploration: its maps, and its drawings below them."""
-    if not found.maps:
-        return drawn_panels(found)
-    below = room(found.drawings)
-    figure = painted(found, below)
-    draw_below(figure, found, figure.get_size_inches()[1] - below[1] + APART)
-    return figure
-
-
-def drawn_panels(found: Exploration) -> Figure:
-    """Return the figure of an exploration that has drawings alone."""
-    words = "" if found.example is None else f"“{printable(' '.join(found.example.words))}”"
-    told = [found.given or words, "" if found.ran.seed is None else f"drawn with seed {found.ran.seed}"]
-    lines = wrapped(" · ".join(filter(None, told)))
-    head = HEAD + LINE * (len(lines) - 1)
-    figure = Figure(figsize=(WIDTH, head - APART + room(found.drawings)[1]), facecolor="white")
-    FigureCanvasAgg(figure)
-    _text(figure, EDGE, 0.38, f"{found.stage} · {printable(found.title)}", TITLE + 2, INK, "bold")
-    for number, line in enumerate(lines):
-        _text(figure, EDGE, 0.68 + LINE * number, line, TEXT, QUIET)
-    draw_below(figure, found, head)
-    return figure
-
-
-def wrapped(text: str) -> tuple[str, ...]:
-    """Return text in lines as wide as a figure."""
-    return tuple(textwrap.wrap(text, int((WIDTH - 2 * EDGE) / (TEXT * LETTER * 0.86)))) or ("",)
-
-
-def room(drawings: tuple[Drawing, ...]) -> tuple[float, float]:
-    """Return how wide and how high drawings are, in inches; nothing where there are none."""
-    if not drawings:
-        return 0.0, 0.0
-    return WIDTH, APART + FOOT + sum(_planned(each).height for each in drawings)
-
-
-def draw_below(figure: Figure, found: Exploration, top: float) -> None:
-    """Draw into a figure that has room for it, so many inches from its top."""
-    for drawing in found.drawings:
-        block = _planned(drawing)
-        _block(figure, block, top, found.is_wrong(drawing))
-        top += block.height
-
-
-def _planned(drawing: Drawing) -> Block:
-    """Return how the panels of a drawing share rows: as many as can be read, and as many in each row."""
-    notice, full = wrapped(_notice(drawing)), WIDTH - 2 * EDGE + GAP
-    if isinstance(drawing, Images):
-        return _planned_images(drawing, full, notice)
-    if isinstance(drawing, Graphs):
-        lines = max(1 + node.row for panel in drawing.panels for node in panel.nodes)
-        return Block(drawing, 1, (full - GAP - SLIM, lines * NODE), notice)
-    across = columns(drawing)
-    side = full / across - GAP - LEFT - (_beside(drawing) if across == 1 else 0.0)
-    high = min(side * 0.8, PLANES) if isinstance(drawing, Plane) else min(side * 0.66, CURVES)
-    return Block(drawing, across, (side, high), notice)
-
-
 def columns(drawing: Curves | Plane) -> int:
     """Return how many panels stand in a row: two where there are so many that each can be small."""
     count = len(drawing.panels)
     return 2 if count > 2 and count % 2 == 0 else 1
 
 
-def _beside(drawing: Curves | Plane) -> float:
-    """Return how many inches the names take that stand beside a panel."""
-    if isinstance(drawing, Plane):
-        return 0.0
-    named = [panel for number, panel in enumerate(drawing.panels) if is_named(drawing, number)]
-    lines = [line for panel in named for number in names_beside(panel, drawing)
-             for line in label_lines(panel.series[number].name).split("\n")]  # fmt: skip
-    return name_width(lines) + 0.18 if lines else 0.0
-
-
-def is_named(drawing: Drawing, number: int) -> bool:
-    """Say whether a panel has the names of its series: of panels that share them only the first one."""
-    names = names_of(drawing.panels[number])
-    return len(names) > 1 and (number == 0 or not shares_names(drawing))
-
-
-def _notice(drawing: Drawing) -> str:
-    """Return the caption, for signed images with what their colours mean."""
-    return f"{drawing.caption} Orange is below 0, blue above." if getattr(drawing, "signed", False) else drawing.caption
-
-
-def _planned_images(drawing: Images, full: float, notice: tuple[str, ...]) -> Block:
-    lines, columns = len(drawing.panels[0].values), len(drawing.panels[0].values[0])
-    left = Block(drawing, 1, (1.0, 1.0), notice).left
-    least = min(LEAST_CELL * columns, LEAST_SIDE * max(columns / lines, 1.0))
-    least = NUMBERED_CELL * columns if is_numbered(drawing.panels[0]) else least
-    count, title = len(drawing.panels), _title_width(drawing)
-    fits = [n for n in range(1, count + 1) if full / n >= max(GAP + left + least, left + title + 0.03)]
-    across = -(-count // -(-count // max(fits, default=1)))  # in as few rows, as evenly as it goes
-    cell = min((full / across - GAP - left) / columns, LARGEST_CELL)
-    return Block(drawing, across, (columns * cell, lines * cell), notice)
-
-
-def _title_width(drawing: Images) -> float:
-    """Return how many inches the longest title above an image takes."""
-    return max(len(each.title) for each in drawing.panels) * (TEXT + 0.5) * LETTER * 0.86
-
-
-def _block(figure: Figure, block: Block, top: float, is_wrong: bool) -> None:
-    drawing = block.drawing
-    title = f"{drawing.title} · {WRONG}" if is_wrong else drawing.title
-    _text(figure, EDGE, top + 0.1, title, TEXT + 2.5, WARNING if is_wrong else INK, "bold")
-    for number, line in enumerate(block.notice):
-        _text(figure, EDGE, top + 0.1 + 0.26 + LINE * number, line, TEXT, QUIET)
-    step = (WIDTH - 2 * EDGE + GAP) / block.across
-    panels: tuple[Panel, ...] = drawing.panels
-    for number, panel in enumerate(panels):
-        x = EDGE + (number % block.across) * step + block.left
-        y = top + block.head + (number // block.across) * (block.cell[1] + ABOVE + block.below) + ABOVE
-        axes = _axes(figure, x, y, *block.cell)
-        _panel(axes, panel, drawing, is_named(drawing, number))
-        if is_wrong:
-            hatched(figure, axes)
-
-
-def _panel(axes: Axes, panel: Panel, drawing: Drawing, named: bool) -> None:
-    """Draw one panel, with the names of its series if it is the one that has them."""
-    if isinstance(panel, Image):
-        assert isinstance(drawing, Images)
-        image(axes, panel, drawing)
-    elif isinstance(panel, Graph):
-        graph(axes, panel)
-    elif isinstance(panel, Map):
-        assert isinstance(drawing, Plane)
-        plane(axes, panel, drawing, named)
-    else:
-        assert isinstance(drawing, Curves)
-        chart(axes, panel, drawing, named)
+def draw_panel(axes: Axes, panel: Panel, drawing: Drawing, named: bool, is_first: bool) -> None:
+    """Draw one panel with its title, and the names of its series if it is the one that has them."""
+    match panel, drawing:
+        case Image(), Images():
+            image(axes, panel, drawing, is_first)
+        case Graph(), _:
+            graph(axes, panel)
+        case Map(), Plane():
+            plane(axes, panel, drawing, named)
+        case Chart(), Curves():
+            chart(axes, panel, drawing, named)
     axes.set_title(panel.title, fontsize=TEXT + 0.5, color=INK, loc="left", pad=5)
     for spine in axes.spines.values():
         spine.set(color=FAINT, linewidth=0.8)
-
-
-def _axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    across, up = figure.get_size_inches()
-    return figure.add_axes((left / across, 1 - (top + height) / up, width / across, height / up))
-
-
-def _text(figure: Figure, left: float, top: float, text: str, size: float, colour: str, weight: str = "normal") -> None:
-    across, up = figure.get_size_inches()
-    figure.text(
-        left / across, 1 - top / up, text, fontsize=size, color=colour, fontweight=weight, va="center", parse_math=False
-    )

@@ -44,19 +44,20 @@ def _expect_place(file: Path) -> None:
         raise UsageError(f"{file} cannot be written: the folder {file.parent} is not yours to write in")
 
 
-def draw(found: Exploration, file: Path, kind: str, dark: bool = False) -> None:
+def draw(found: Exploration, file: Path, kind: str, dark: bool = False, headed: bool = True) -> None:
     """Draw maps or drawings and write them as png or svg, whole or not at all; a picture that is there is replaced."""
-    write_atomically(file, drawn(found, kind, dark))
+    write_atomically(file, drawn(found, kind, dark, headed))
 
 
-def drawn(found: Exploration, kind: str, dark: bool = False) -> bytes:
+def drawn(found: Exploration, kind: str, dark: bool = False, headed: bool = True) -> bytes:
     """Return the picture as bytes; it needs no display, and nobody's settings change it.
 
-    A png is light, or dark if asked for. An svg is as its reader's page is: it holds what makes it dark.
+    A png is light, or dark if asked for. An svg is as its reader's page is: it holds what makes it dark. Headed, it
+    begins with what was explored.
     """
     import matplotlib
 
-    from grader.explore.panels import drawn_all
+    from grader.explore.figure import figure_of
 
     data = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
@@ -65,7 +66,7 @@ def drawn(found: Exploration, kind: str, dark: bool = False) -> bytes:
         matplotlib.rcdefaults()
         matplotlib.rc("svg", fonttype="none", hashsalt="grader")  # text stays text, and equal pictures are equal files
         matplotlib.rc("font", family="DejaVu Sans")  # it comes with matplotlib
-        figure = drawn_all(found)
+        figure = figure_of(found, headed)
         width, height = figure.get_size_inches()
         dots = min(DOTS, sqrt(MAX_DOTS / (width * height)))
         figure.savefig(data, format=kind, dpi=dots, metadata=metadata)

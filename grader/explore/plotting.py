@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.explore.cells import COLOURS, View, fitted
+from grader.explore.cells import COLOURS, View, fitted, shade
 from grader.explore.model import (
     Chart,
     Curves,
@@ -127,8 +127,8 @@ def line_places(x: np.ndarray, y: np.ndarray) -> list[Place]:
 
 LABEL = 7  # columns left of a panel's axis
 LEAST = 24  # columns that a panel needs
-REGIONS = ("#dbe9f6", "#fde0c8", "#d5efdf", "#f3dcea")
-LEVELS = ("#eef4fa", "#dbe7f3", "#c6d9ec", "#b0cae3", "#9abbda", "#86adD1")
+REGIONS = (195, 224, 250), (253, 224, 200), (213, 239, 223), (248, 216, 244)
+LEVELS = (247, 250, 253), (233, 239, 246), (213, 226, 239), (188, 213, 236), (148, 205, 240), (134, 178, 216)
 REGION_MARKS = {False: " ·:⁘", True: " .:'"}
 APART = 9  # columns between the marks on a line of braille
 
@@ -239,7 +239,7 @@ def _field(raster: Raster, panel: Map, field: Field, view: View) -> None:
     for row, column in np.ndindex(*bands.shape):
         place, band = (column, row), int(bands[row, column])
         if view.palette:
-            raster.behind(place, shades[band % len(shades)])
+            raster.behind(place, "#{:02x}{:02x}{:02x}".format(*shade(shades[band % len(shades)], view.palette)))
         elif field.kind == "regions":
             raster.shade(place, REGION_MARKS[view.look.ascii][band % 4])
         elif (bands[row : row + 2, column : column + 2] != band).any():

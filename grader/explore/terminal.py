@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from grader.diagnosis.comparison.wording import shape_text
-from grader.explore.cells import View, image_block, image_width, legend, map_lines, scale_words
+from grader.explore.cells import View, image_block, legend, map_lines, scale_words
 from grader.explore.model import (
     Chart,
     Curves,
@@ -20,6 +21,7 @@ from grader.explore.model import (
     Part,
     Plane,
     StepResult,
+    evenly,
     names_of,
     shares_names,
 )
@@ -47,25 +49,19 @@ def drawing_lines(drawing: Drawing, view: View) -> list[Text]:
     lines += paragraph(_axes(drawing, view), view.look, "dim")
     if isinstance(drawing, Graphs):
         blocks = [graph_block(each, room, view) for each in drawing.panels]
-        if max(block[0].cell_len for block in blocks) > room:
-            return [*lines, *paragraph("This needs a wider terminal; --json has the numbers.", view.look, "yellow")]
-        return lines + _flowing(blocks, room)
-    if isinstance(drawing, Images):
-        if max(map(image_width, drawing.panels)) > room:
-            return [*lines, *paragraph("This needs a wider terminal; --json has the numbers.", view.look, "yellow")]
-        return lines + _flowing([image_block(each, drawing, view) for each in drawing.panels], room)
-    if room < LEAST:
+    elif isinstance(drawing, Images):
+        blocks = [image_block(each, drawing, view) for each in drawing.panels]
+    else:
+        shared = shares_names(drawing)
+        lines += _legend(names_of(drawing.panels[0]), view) if shared and len(names_of(drawing.panels[0])) > 1 else []
+        across = min(max((room + GAP) // (PANEL + GAP), 1), len(drawing.panels))
+        width = max(min((room + GAP) // across - GAP, WIDEST), LEAST)
+        blocks = []
+        for panel in drawing.panels:
+            legend = [] if shared else [_fitted(line, width) for line in _legend(names_of(panel), view, width)]
+            blocks.append(_block(panel, drawing, width, across, view) + legend)
+    if max(block[0].cell_len for block in blocks) > room:
         return [*lines, *paragraph("This needs a wider terminal; --json has the numbers.", view.look, "yellow")]
-    shared = shares_names(drawing)
-    if shared and len(names_of(drawing.panels[0])) > 1:
-        lines += _legend(names_of(drawing.panels[0]), view)
-    across = min(max((room + GAP) // (PANEL + GAP), 1), len(drawing.panels))
-    width = min((room + GAP) // across - GAP, WIDEST)
-    blocks = []
-    for panel in drawing.panels:
-        block = _block(panel, drawing, width, across, view)
-        legend = [] if shared else [_fitted(line, width) for line in _legend(names_of(panel), view, width)]
-        blocks.append(block + legend)
     return lines + _flowing(blocks, room)
 
 
@@ -122,18 +118,18 @@ def _fitted(line: Text, width: int) -> Text:
 
 
 def _flowing(blocks: list[list[Text]], room: int) -> list[Text]:
-    """Return blocks beside each other as far as they fit, then below."""
+    """Return blocks in as few rows as fit, as evenly as it goes."""
     from rich.text import Text
 
+    groups = [blocks]
+    for rows in range(1, len(blocks) + 1):
+        left = iter(blocks)
+        groups = [list(islice(left, count)) for count in evenly(len(blocks), rows)]
+        if all(sum(block[0].cell_len + GAP for block in group) <= room + GAP for group in groups):
+            break
     lines: list[Text] = []
-    row: list[list[Text]] = []
-    for block in [*blocks, None]:
-        used = sum(each[0].cell_len + GAP for each in row)
-        if row and (block is None or used + block[0].cell_len > room):
-            lines += [*([Text("")] if lines else []), *_beside(row)]
-            row = []
-        if block is not None:
-            row.append(block)
+    for group in groups:
+        lines += [*([Text("")] if lines else []), *_beside(group)]
     return lines
 
 

@@ -93,7 +93,7 @@ def _picture(stage: Stage, found: Exploration) -> Picture | None:
     said = f"{stage.id} {stage.title}: {', '.join(titles)}"
     alone = replace(found, maps=found.maps[:FEW_MAPS], drawings=())
     right = bool(alone.maps) and not any(map(found.is_wrong, alone.maps))
-    weights = _address(painted(alone, "svg"), "svg+xml") if right else ""
+    weights = _address(painted(alone, "svg", headed=False), "svg+xml") if right else ""
     data = painted(found, "svg")
     kind = "svg+xml"
     if len(data) > MOST_BYTES:

@@ -7,6 +7,7 @@ import pytest
 from rich.color import Color, ColorSystem
 
 from grader.explore.cells import (
+    FIXED,
     SIGNED,
     Palette,
     View,
@@ -17,21 +18,22 @@ from grader.explore.cells import (
     image_block,
     legend,
     map_lines,
+    shade,
     shade_of,
-    weight_at,
+    signed_colours,
 )
 from grader.explore.model import Image, Images, weight_map
+from grader.explore.plotting import LEVELS, REGIONS
 from grader.report.terminal.layout import Look
 from tests.explore.maps import WORDS, attention, both, plain
 
 
-def test_depth_rises_from_none_to_all_and_can_be_undone() -> None:
+def test_depth_rises_from_none_to_all() -> None:
     for count in (1, 4, 32):
         weights = [0, 0.01, 0.1, 0.3, 0.7, 1]
         depths = [depth(weight, count) for weight in weights]
         assert depths == sorted(depths)
         assert (depths[0], depths[-1]) == (0, 1)
-        np.testing.assert_allclose([weight_at(each, count) for each in depths], weights, atol=1e-12)
 
 
 def luminance(colour: str) -> float:
@@ -49,11 +51,26 @@ def test_every_number_can_be_read_on_its_colour_and_more_is_darker(palette: Pale
         assert (max(text, fill) + 0.05) / (min(text, fill) + 0.05) >= 3.9
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 1.0])
-def test_a_terminal_of_256_colours_has_these(weight: float) -> None:
-    for colour in colours(weight, 4, "256"):
-        found = Color.parse(colour)
-        assert found.downgrade(ColorSystem.EIGHT_BIT).get_truecolor() == found.get_truecolor()
+def test_a_terminal_of_256_colours_has_all_that_cells_are_drawn_in() -> None:
+    for colour in FIXED:
+        found = Color.from_rgb(*colour).downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
+        assert max(abs(one - other) for one, other in zip(found, colour, strict=True)) <= 10  # greys are a step darker
+    cells = {colours(weight / 20, 4, "256")[1] for weight in range(21)}
+    signed = {signed_colours(share / 20, "256")[1] for share in range(-20, 21)}
+    assert (len(cells), len(signed)) == (6, 11)
+    assert cells | signed <= {"#{:02x}{:02x}{:02x}".format(*each) for each in FIXED}
+
+
+@pytest.mark.parametrize("palette", ["truecolor", "256"])
+def test_every_number_of_an_image_can_be_read_on_its_colour(palette: Palette) -> None:
+    for share in range(-20, 21):
+        text, cell = map(luminance, signed_colours(share / 20, palette))
+        assert (max(text, cell) + 0.05) / (min(text, cell) + 0.05) >= 3.9
+
+
+def test_bands_and_regions_of_a_plane_differ_in_256_colours() -> None:
+    for given in (LEVELS, REGIONS):
+        assert len({shade(colour, "256") for colour in given}) == len(given)
 
 
 def test_two_maps_of_four_words_stand_side_by_side_at_80_columns() -> None:

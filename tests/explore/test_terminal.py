@@ -122,7 +122,7 @@ def test_regions_points_labels_and_paths_are_there_without_colour() -> None:
     text = "\n".join(plain(drawing_lines(PLANE, ASCII)))
     for piece in ("....", "low", "o class 0", "+ class 1", "o walk"):
         assert piece in text
-    assert any(" on #dbe9f6" in style for style in styles(drawing_lines(PLANE, COLOUR)))
+    assert any(" on #c3e0fa" in style for style in styles(drawing_lines(PLANE, COLOUR)))
 
 
 def test_small_images_have_numbers_and_large_ones_two_rows_in_a_line() -> None:

@@ -73,6 +73,14 @@ def test_what_a_row_lacks_is_separated_from_its_result(course: Course) -> None:
     assert re.search(r"passed\s+· 4 of 4 refusals missing", read.text)
 
 
+def test_a_cause_stands_first_and_once_with_its_place_and_then_what_was_seen(course: Course) -> None:
+    bad = verdict(double=False)
+    bad["criteria"][0] |= {"failures": [failure(), failure(call="double(7)")]}
+    page = Reader(ClassPages(course, "full", NOW).student(sheet(bad))).text
+    parts = [page.index(each) for each in (TEXT, "ada.py:7", "double(3)", "got 9", "double(7)")]
+    assert parts == sorted(parts) and page.count(TEXT) == 1 and page.count("Multiply by 2") == 1
+
+
 def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
     found = failure()
     found["cause"] = {"id": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}

@@ -9,7 +9,8 @@ import pytest
 
 from grader.explore import cells
 from grader.explore.cells import COLOURS, NEGATIVE, POSITIVE
-from grader.explore.painting import INK, QUIET, WARNING
+from grader.explore.figure import WARNING
+from grader.explore.panels import INK, QUIET
 from grader.explore.picture import mirrored
 from illustrations.canvas import INKS, WORDS
 
@@ -100,3 +101,11 @@ def test_values_of_equal_size_and_other_signs_are_of_equal_strength(eyes: str) -
     white, *ends = (lab(SEEN[eyes] @ linear(colour)) for colour in ("#ffffff", *SIGNS[:2]))
     below, above = (float(np.linalg.norm(end - white)) for end in ends)
     assert 0.7 < below / above < 1.5
+
+
+def test_numbers_in_cells_can_be_read_in_light_and_in_dark_pictures() -> None:
+    for share in np.linspace(0, 1, 101):
+        for cell in (cells.colours(share, 4)[1], cells.signed_colours(share)[1], cells.signed_colours(-share)[1]):
+            red, green, blue = (int(cell[place : place + 2], 16) for place in (1, 3, 5))
+            text = "#ffffff" if cells.text_on((red, green, blue), cells.BRIGHT_BOTH) == cells.LIGHT_TEXT else INK
+            assert min(contrast(text, cell), contrast(dark(text), dark(cell))) > 2.7, cell  # the best there is is 3

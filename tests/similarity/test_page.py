@@ -137,3 +137,10 @@ def test_of_each_group_one_comparison_is_open() -> None:
     found = page(compared([text(name, source.encode()) for name in ("amy", "bob", "cy", "di")]), [], "s15", 0.3)
     assert found.count("<details") == 7 and len(re.findall(r"<details[^>]* open", found)) == 1
     assert "4 submissions: amy, bob, cy, di" in found and "5 more pairs of this group" in found
+
+
+def test_each_passage_has_a_label_of_its_own() -> None:
+    three = [text(name, program(0, 200).encode()) for name in ("ada", "bob", "carla")]
+    read = Reader(page(compared(three), [], "s15", 0.3))
+    labels = [value for name, value in read.attributes if name == "aria-label" and "lines" in (value or "")]
+    assert len(labels) == len(set(labels)) == 6

@@ -180,6 +180,11 @@ def test_a_query_lights_its_keys_and_a_sentence_of_ones_own_is_explored(page: Pa
         page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box["x"] + 3, y=box["y"] + 3)
         page.until(f"{key} === 'w0,w0,w0,w4'")
         accessible(page)
+        parts = "document.querySelectorAll('article .section')"
+        page.run(f"{parts}[1].append(document.querySelector('.weights').cloneNode(true))")
+        page.run(f"{parts}.forEach((each, place) => each.open = place === 1)")
+        page.until(f"document.querySelector('#sentence').closest('.section') === {parts}[1]")  # where it can be seen
+        page.run(f"document.querySelectorAll('.weights')[1].remove(), {parts}[0].open = true")
         page.run("document.querySelector('#words').value = 'so it is'")
         page.run("document.querySelector('#sentence button').click()")
         page.until("document.querySelectorAll('.weights tbody tr').length === 3")

@@ -97,6 +97,7 @@ PUBLIC = "public tests pass"
 NOT_BEGUN: tuple[Status, ...] = ("not_started", "blocked")
 QUIET: tuple[Status, ...] = ("passed", *NOT_BEGUN)  # rows that do not fail by themselves
 FAILURE_ROWS = 16  # lines of a screen that a failure, the title and what leads on take
+AROUND_ROWS = 7  # lines of a screen that the title, the run and what leads on take
 FEW = 2  # rows that pass, up to which each has a line
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
@@ -222,16 +223,17 @@ def _whole_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) -
 def _row_lines(rows: list[CriterionResult], style: Style) -> list[Text]:
     """Return rows, each on a line; those that are not begun are counted on the last, once any other is.
 
-    Where the screen is too low for rows and failure, those that pass are counted, too.
+    Where the screen is too low they are counted as well where all are, and so are those that pass beside a failure.
     """
     lines: list[Text] = []
     width = max((len(tests_words(result)) for result in rows), default=0)
     left = [result for result in rows if result.status in NOT_BEGUN]
     folds = not style.verbose and style.only is None
-    fold_left = folds and len(left) > 1 and len(left) < len(rows)
+    height = style.look.height
+    is_low = height is not None and len(rows) > height - AROUND_ROWS
+    fold_left = folds and len(left) > 1 and (len(left) < len(rows) or is_low)
     passed = [result for result in rows if result.robust]
     own = len(rows) - (len(left) - 1 if fold_left else 0)
-    height = style.look.height
     if folds and height is not None and own > height - FAILURE_ROWS and FEW < len(passed) < len(rows):
         tests = str(sum(result.tests_total for result in passed))
         width = max(width, len(tests))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, row, side_by_side
@@ -116,17 +117,35 @@ def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
 def status_lines(
     course: Course, standings: tuple[Standing, ...], times: Times, step: ReadmeStep | None, look: Look
 ) -> list[Text]:
-    """Return the table of stages; times says how long their steps take, step is the one to work on."""
-    lines = _title(course, standings, look)
-    for each in standings:
-        kind = "current" if each.is_current else each.state
-        status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
-        status += _reached(each) + (f" · {len(each.seen)} seen" if each.seen else "")
-        if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
-            status += f" · {_spent(minutes)}"
-        lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-        lines += _criteria(each.stage, each.rows, look) if each.is_current else []
-    return lines + _ahead(course, standings, times, step, look)
+    """Return the table of stages; times says how long their steps take, step is the one to work on.
+
+    Where the screen is too low for all, those that passed or were skipped in a row are counted.
+    """
+    title, ahead = _title(course, standings, look), _ahead(course, standings, times, step, look)
+    stages = [_stage_lines(each, times, look) for each in standings]
+    if look.height is not None and len(title) + sum(map(len, stages)) + len(ahead) >= look.height:
+        runs = groupby(zip(standings, stages, strict=True), lambda each: (each[0].state, each[0].is_current))
+        stages = [_folded(list(run), look) if state in ("passed", "skipped") else [*chain(*(lines for _, lines in run))]
+                  for (state, _), run in runs]  # fmt: skip
+    return [*title, *chain(*stages), *ahead]
+
+
+def _folded(run: list[tuple[Standing, list[Text]]], look: Look) -> list[Text]:
+    """Return stages of one state on one line, if that is less."""
+    first, last = run[0][0], run[-1][0]
+    told = f"{_count(len(run))} {STATES[first.state]}"
+    return row(first.state, f"{first.stage.id} to {last.stage.id}", told, look) if len(run) > 1 else run[0][1]
+
+
+def _stage_lines(each: Standing, times: Times, look: Look) -> list[Text]:
+    """Return the line of a stage, and below that of the current one its criteria."""
+    kind = "current" if each.is_current else each.state
+    status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
+    status += _reached(each) + (f" · {len(each.seen)} seen" if each.seen else "")
+    if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
+        status += f" · {_spent(minutes)}"
+    lines = row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
+    return lines + (_criteria(each.stage, each.rows, look) if each.is_current else [])
 
 
 def _criteria(stage: Stage, rows: Sequence[CriterionCheck], look: Look) -> list[Text]:

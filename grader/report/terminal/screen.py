@@ -49,6 +49,8 @@ def unwritten(failure: OSError) -> OutputError:
 
 
 README_WIDTH = 100
+# Of 256 colours, which no settings change: they are read on light backgrounds and on dark ones.
+READABLE = {"yellow": "color(166)", "cyan": "color(31)", "green": "#009400", "dim": "color(243)"}
 LOG_SECONDS = 30.0
 SEARCHING = "looking for the cause"
 
@@ -69,8 +71,12 @@ def _written(error: bool) -> Iterator[None]:
 def console(error: bool = False) -> Console:
     """Return a console that shows text as it is: no markup, no emoji codes, no highlighting, no wrapping of its own."""
     from rich.console import Console
+    from rich.theme import Theme
 
-    return Console(stderr=error, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    made = Console(stderr=error, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    if made.color_system in ("256", "truecolor") and not made.no_color:
+        made.push_theme(Theme(READABLE))
+    return made
 
 
 def look(error: bool = False) -> Look:

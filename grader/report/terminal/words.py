@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -83,16 +84,14 @@ def passing_words(number: int) -> str:
 
 def left_words(rows: Sequence[Found]) -> str:
     """Return how many rows are not started, and how many wait for what."""
-    waits: dict[str, int] = {}
-    for each in rows:
-        if each.status == "blocked":
-            name = each.waits_for[0] if each.waits_for else "another"
-            waits[name] = waits.get(name, 0) + 1
+    waits = Counter(each.waits_for[0] if each.waits_for else "another" for each in rows if each.status == "blocked")
+    if len(waits) > 2:
+        waits = Counter({f"{next(iter(waits))} and others": waits.total()})
     fresh = sum(each.status == "not_started" for each in rows)
     said = [f"{count(fresh, 'criterion')} not started"] if fresh else []
     for name, number in waits.items():
-        noun = "" if said else f"{'criterion' if number == 1 else 'criteria'} "
-        said.append(f"{number} {noun}{'waits' if number == 1 else 'wait'} for {name}")
+        many = str(number) if said else count(number, "criterion")
+        said.append(f"{many} {'waits' if number == 1 else 'wait'} for {name}")
     return " · ".join(said)
 
 

@@ -161,14 +161,13 @@
       const list = find(`item-${row}`)?.closest("ul");
       if (!list) continue;
       const figure = document.createElement("figure");
-      figure.className = "drawn-here scroll";
+      figure.className = "drawn-here";
       const image = document.createElement("img");
       image.src = `${base}drawn/${name}`;
-      image.alt = `What your functions give: ${find(`item-${row}`).closest("li").textContent.replace(/\s+/g, " ").trim()}`;
+      image.alt = `What your functions give: ${board.querySelector(`li[data-row="${row}"]`)?.dataset.text ?? row}`;
       const words = document.createElement("figcaption");
       words.textContent = "What your functions give, drawn when you saved.";
       figure.append(image, words);
-      image.addEventListener("load", () => reachable(document));
       list.after(figure);
     }
   }
@@ -193,7 +192,7 @@
   function placeForm() {
     if (!form || form.hidden || form.contains(document.activeElement)) return;
     const found = [...document.querySelectorAll("article .weights")];
-    const first = found.find((each) => each.offsetParent !== null) ?? found[0];
+    const first = found.find((each) => each.checkVisibility()) ?? found[0];
     if (first) first.before(form); else document.querySelector("article [data-sign]")?.closest("ul").after(form);
   }
 

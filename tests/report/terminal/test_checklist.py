@@ -277,6 +277,16 @@ def test_rows_that_are_not_begun_are_counted_on_the_last_line() -> None:
     assert told.count("not started") == 4
     untouched = text_of(verdict_lines(replace(VERDICT, criteria=tuple(fresh)), Style(Look(80), "grader check s15")))
     assert untouched.count("not started") == 4
+    several = tuple(replace(FORWARD, waits_for=(name,)) for name in ("split_heads", "merge_heads", "layer_norm"))
+    told = text_of(verdict_lines(replace(begun, criteria=(SCORES, *several)), Style(Look(80), "grader check s15")))
+    assert "○    3 criteria wait for split_heads and others\n" in told
+
+
+def test_a_stub_of_more_rows_than_the_screen_keeps_its_title_there() -> None:
+    stub = replace(VERDICT, criteria=tuple(replace(MERGE, id=f"row-{place}") for place in range(18)))
+    low, high = (verdict_lines(stub, Style(Look(80, height=height), "grader check s15")) for height in (24, 30))
+    assert "○ 18 criteria not started" in text_of(low) and len(low) < 10
+    assert text_of(high).count("not started") == 18
 
 
 OTHER = replace(DIAGNOSIS, mistake="another", text="The axes are swapped twice.")

@@ -51,6 +51,17 @@ def test_a_milestone_that_is_reached_is_not_told_again() -> None:
     assert status("passed", "passed", "passed", "open")[5:] == ["About 2 hours are left, an estimate."]
 
 
+def test_stages_that_are_done_are_counted_where_the_screen_is_too_low_for_all() -> None:
+    states = standings(*("passed",) * 3, *("skipped",) * 5, "passed", "open", "locked", "locked")
+    low = [line.plain for line in status_lines(COURSE, states, TIMES, None, replace(LOOK, height=14))]
+    assert [(line.split()[1], line.rstrip().rpartition("  ")[2]) for line in low[1:4]] == [
+        ("s01", "3 stages passed"), ("s04", "5 stages skipped"), ("s09", "passed"),
+    ]  # fmt: skip
+    assert low[1].split()[1:4] == ["s01", "to", "s03"] and low[4].startswith("→ s10")
+    high = [line.plain for line in status_lines(COURSE, states, TIMES, None, replace(LOOK, height=15))]
+    assert len(high) == 14 and high[:1] == low[:1]
+
+
 def test_the_step_to_work_on_is_shown_with_its_minutes() -> None:
     said = "Step 2 of 2 (about 30 minutes): halve; `grader next` shows it."
     assert " ".join(status("passed", "open", step=STEP)[3:]).startswith(said)

@@ -20,6 +20,7 @@ from grader.report.terminal.layout import Look, paragraph, printable, with_place
 from grader.report.terminal.screen import Ticker, is_ascii
 from grader.submission.parsing import Problem
 from grader.verdict import Verdict
+from tests.illustrations.test_colours import contrast
 from tests.report.terminal.made import FAILURE, RUN, VERDICT, failing, shown, text_of
 from tests.support.command import Here
 from tests.support.streams import Full
@@ -135,6 +136,27 @@ def test_colour_is_used_on_a_terminal_but_not_where_no_color_is_set() -> None:
     assert "\x1b[32m" in rendered(VERDICT)
     without = rendered(VERDICT, NO_COLOR="1")
     assert not any(f"\x1b[{code}m" in without for code in range(30, 50))
+
+
+def test_words_in_colour_are_read_on_light_and_on_dark_where_a_terminal_has_the_colours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm-256color")):
+        monkeypatch.setenv(name, value)
+    for variable in ("truecolor", ""):
+        monkeypatch.setenv("COLORTERM", variable)
+        made = screen.console()
+        for name in ("yellow", "cyan", "green", "dim"):
+            colour = made.get_style(name).color
+            assert colour is not None
+            shown = f"#{''.join(f'{part:02x}' for part in colour.get_truecolor())}"
+            assert contrast(shown, "#ffffff") > 3.7 and contrast(shown, "#1e1e1e") > 3.6
+    monkeypatch.setenv("TERM", "xterm")
+    assert screen.console().get_style("yellow").color.name == "yellow"  # type: ignore[union-attr]
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert screen.console().get_style("dim").dim
 
 
 def test_a_dumb_terminal_gets_no_escape_sequences() -> None:
