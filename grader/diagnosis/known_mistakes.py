@@ -90,7 +90,7 @@ class KnownMistakes:
     def match(self, failing: Sequence[Check], checks: Checks, others: frozenset[str] = frozenset()) -> Match | None:
         """Return the mistake that explains most failing calls of one function; None where several say different things.
 
-        Between equals all calls are asked, then the last wrong calls of their tests, and then the first criterion of the
+        Between equals all calls are asked, then the last wrong calls of their tests; then the first criterion of the
         checklist that fails decides.
         """
         found = self._leading(self.matches(failing, checks, others))
@@ -265,8 +265,8 @@ class KnownMistakes:
 
         It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
         in which values go wrong, else the first with a value that is wrong as any of the mistake's is. One in the
-        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0 where
-        none is.
+        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0
+        where none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))

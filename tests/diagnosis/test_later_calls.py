@@ -132,7 +132,7 @@ AVERAGED = """
         found = [layer.forward(x) for x in (2.0, 1.0, 4.0)]
         assert found == pytest.approx([0.5, 0.625, 1.46875])
 """
-ALIKE_AT_FIRST = '''
+ALIKE_AT_FIRST = """
     @mistake(criterion="forward", replaces="Layer.forward", text="The new one has full weight.", fix="Weigh it.")
     def whole(self, x):
         self.count += 1
@@ -145,7 +145,7 @@ ALIKE_AT_FIRST = '''
         self.count += 1
         self.kept = self.decay * self.kept + (1 - self.decay) * x
         return self.kept / (1 - self.decay**self.count)
-'''
+"""
 
 
 @pytest.mark.parametrize(
