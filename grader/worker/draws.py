@@ -1,4 +1,4 @@
-"""What random generators without a seed begin from: the same in each test, so that one text gets one verdict.
+"""The entropy of random generators without a seed: the same in each test, so that one text gets one verdict.
 
 A process that nobody seeds draws other numbers each time, and what is told of a module would change from run to run.
 """
@@ -25,7 +25,7 @@ class Draws:
     """
 
     def __init__(self) -> None:
-        self._bits = random.Random(_SEED).getrandbits
+        self._bits = random.Random(_SEED).getrandbits  # nosec B311 # it has to be foreseeable
 
     def use(self) -> None:
         """Be where NumPy takes its entropy from, from now on."""
