@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.authoring.proof import workers
 from grader.course.manifest import load_course
 from tests.slips.bank import Slip, slips_of, stages_with_slips
 from tests.slips.golden import all_slips, difference, golden_path, graded, read_golden, write_golden
@@ -20,12 +18,6 @@ COURSE = load_course(ROOT)
 SAMPLE = ("s01", "s05", "s22")  # of these stages, by default, a slip that is told something is graded
 SLIP = slips_of("s01")[0]
 TOLD = (("term-missing", "dot_product", 21), ("refusal-missing", "", 0))
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Executor
 
 import pytest
 
 from grader.authoring.cases import ProofCase
-from grader.authoring.proof import results, workers
+from grader.authoring.proof import results
 from grader.course.answers import load_mistakes, reference_source
 from grader.course.manifest import load_course
 from tests.support.places import ROOT
@@ -142,12 +141,6 @@ EDITS = [  # stage, mistake, what the reference has, what stands there instead
     weights""",
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
 
 
 @pytest.mark.some_of(EVERY, "grader/diagnosis", "hidden")

@@ -6,13 +6,12 @@ By default a slip of a few stages is read; with --all-tiers all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import Executor
 
 import pytest
 
 from grader.authoring.cases import ProofCase
-from grader.authoring.proof import results, workers
+from grader.authoring.proof import results
 from grader.course.answers import load_mistakes, stub_source
 from grader.course.manifest import load_course
 from tests.diagnosis.reader import FORBIDDEN, QUOTED, complaints
@@ -23,12 +22,6 @@ from tests.support.places import ROOT
 COURSE = load_course(ROOT)
 STAGES = stages_with_slips()
 EVERY = 17  # of the stages, by default, a slip of one in so many is read
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
