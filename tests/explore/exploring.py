@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,23 @@ def stubbed(folder: Path, stage: str) -> Exploration:
 def broken(stage: str, function: str, body: str) -> str:
     """Return the reference with one function replaced; the right one is _right."""
     return f"{reference(stage)}\n\n_right = {function}\n\n\ndef {function}(*args, **kwargs):\n    {body}\n"
+
+
+def wrong_is_told(stage: str, rows: list[tuple[str, str, str, str, str]], looks: bool = False) -> Callable[..., None]:
+    """Return a test of a stage: for each function with a wrong body, the part that tells of it, its status and words.
+
+    looks says that the function is also the one to look at.
+    """
+
+    @pytest.mark.some_of(3)
+    @pytest.mark.parametrize(("function", "body", "part", "status", "message"), rows)
+    def test(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
+        found = explored(tmp_path, stage, broken(stage, function, body))
+        assert (found.fine, parts(found)[part].status) == (False, status)
+        assert message in parts(found)[part].message
+        assert found.look_at == function or not looks
+
+    return test
 
 
 def parts(found: Exploration) -> dict[str, Part]:

@@ -108,14 +108,13 @@ def test_colour_is_behind_the_numbers_which_stand_where_they_stand_without() -> 
 
 
 @pytest.mark.parametrize("palette", ["truecolor", "256", None])
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 @pytest.mark.parametrize("count", [1, 2, 4, 6, 8, 10, 12, 18, 20, 25, 32])
-def test_no_line_is_wider_than_the_terminal(count: int, width: int, palette: Palette | None) -> None:
+def test_no_line_is_wider_than_the_terminal(count: int, palette: Palette | None) -> None:
     words = tuple(f"word{'日' * (place % 5)}{place}" for place in range(count))
-    view = View(Look(width), palette)
-    lines = map_lines(both(count), words, view)
-    assert max(line.cell_len for line in lines) <= width
-    assert any(line.plain.strip() for line in lines)
+    for width in (40, 60, 80, 100, 120):
+        lines = map_lines(both(count), words, View(Look(width), palette))
+        assert max(line.cell_len for line in lines) <= width
+        assert any(line.plain.strip() for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -94,27 +94,26 @@ def _drawn() -> tuple[int, int]:
     return zlib.crc32(state["state"]["key"]), state["state"]["pos"]
 
 
-BEFORE = pytest.StashKey[ProcessState]()
+LEFT = pytest.StashKey[ProcessState]()  # how the last test has left it; one is kept, since it holds all modules' names
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Read the state before a test, and before the fixtures that are made for it; and keep it no longer than needed.
-
-    Each holds all names of modules: those of thousands of tests would make every fork of this process slow.
-    """
-    item.stash[BEFORE] = ProcessState.current()
-    try:
-        return (yield)
-    finally:
-        del item.stash[BEFORE]
+    """Read the state before the first test, and before the fixtures that are made for it."""
+    if LEFT not in item.session.stash:
+        item.session.stash[LEFT] = ProcessState.current()
+    return (yield)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that leaves the state changed; a fixture of a module or a session may not change it either."""
-    done = yield
-    if changes := list(item.stash[BEFORE].changes(ProcessState.current())):
+    before = item.session.stash[LEFT]
+    try:
+        done = yield
+    finally:
+        now = item.session.stash[LEFT] = ProcessState.current()
+    if changes := list(before.changes(now)):
         told = "\n  ".join(changes)
         pytest.fail(
             f"this test, or a fixture made for it, leaves changed what all tests share:\n  {told}", pytrace=False

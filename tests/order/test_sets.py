@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -61,6 +60,6 @@ def test_a_line_that_does_not_is_not(line: str) -> None:
     assert list(found(line)) == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_test_of_a_stage_does(path: Path) -> None:
-    assert [f"{path.name}:{line}" for line in found(path.read_text(encoding="utf-8"))] == []
+def test_no_test_of_a_stage_does() -> None:
+    assert len(FILES) > 100
+    assert [f"{path.relative_to(ROOT)}:{line}" for path in FILES for line in found(path.read_text("utf-8"))] == []

@@ -27,13 +27,6 @@ def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, contract=CONTRACT)
 
 
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
-
-
 class TestCallbacks:
     def test_a_function_of_the_test(self, remote: Any) -> None:
         calls: list[Any] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,6 @@ from tests.sandbox.learners import connection_of
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, contract=CONTRACT)
-
-
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
 
 
 @pytest.mark.every_tier

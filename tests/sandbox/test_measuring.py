@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,6 @@ MOST = 8 * SIZE + 100_000  # bytes: an array of so many numbers, and what a call
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, contract=CONTRACT)
-
-
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
 
 
 class TestRemote:

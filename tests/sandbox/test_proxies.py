@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,6 @@ from tests.sandbox.vectors import CONTRACT
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, contract=CONTRACT)
-
-
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
 
 
 class TestInstances:

@@ -25,13 +25,6 @@ def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, result_mb=64, result_rows=8 << 20, contract=CONTRACT)
 
 
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
-
-
 class TestValues:
     @pytest.mark.parametrize("name", [*codec.DTYPES, "U5", "S4"])
     def test_arrays_of_every_dtype(self, remote: Any, name: str) -> None:

@@ -7,14 +7,13 @@ solutions so many times.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
 
 from grader.authoring.cases import ProofCase
-from grader.authoring.proof import results, workers
+from grader.authoring.proof import results
 from grader.course.manifest import load_course
 from tests.slips.bank import HOLDOUT, SLIPS, BankError, slips_of, solution_of, stages_with_slips
 from tests.support.places import ROOT
@@ -32,12 +31,6 @@ SLIP = {
     "find": '"x + x"',
     "replace": '"x / 2"',
 }
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -5,20 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Executor
 
 import pytest
 
 from grader.authoring.cases import ProofCase
-from grader.authoring.proof import results, workers
+from grader.authoring.proof import results
 from grader.course.answers import load_mistakes, reference_source
 from grader.course.manifest import load_course
 from tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 SEED = 1
-EVERY = 40  # of these tests runs by default: each takes seconds
+EVERY = 40  # of these one in so many runs by default, the cheapest: each takes seconds
 SOFTENED = """    grad = np.exp(log_p) - smoothing / log_p.shape[-1]
     right = np.take_along_axis(grad, targets[..., None], axis=-1)
     np.put_along_axis(grad, targets[..., None], right - (1 - smoothing), axis=-1)
@@ -32,6 +31,12 @@ LOG_SHARES = """    log_shares = shifted - np.log(np.exp(shifted).sum(axis=-1, k
     return loss, np.where(counts[..., None], np.exp(log_shares) - hits, 0) / number
 """
 EDITS = [  # stage, mistake, what the reference has, what stands there instead
+    (
+        "s19",
+        "smoothing-for-wrong-tokens-only",
+        "cost = -(1 - smoothing) * right - smoothing * log_p.mean(axis=-1)",
+        "cost = -(1 - smoothing) * right - smoothing / (log_p.shape[-1] - 1) * (log_p.sum(axis=-1) - right)",
+    ),
     (
         "s12",
         "units-start-alike",
@@ -103,12 +108,6 @@ EDITS = [  # stage, mistake, what the reference has, what stands there instead
     ("s19", "norm3-after-the-mlp", SUBLAYER, "return x + self.norm3.forward(self.mlp.forward(x))"),
     (
         "s19",
-        "smoothing-for-wrong-tokens-only",
-        "cost = -(1 - smoothing) * right - smoothing * log_p.mean(axis=-1)",
-        "cost = -(1 - smoothing) * right - smoothing / (log_p.shape[-1] - 1) * (log_p.sum(axis=-1) - right)",
-    ),
-    (
-        "s19",
         "gradient-without-the-share-of-the-right-token",
         SOFTENED,
         """    wanted = np.full(log_p.shape, smoothing / log_p.shape[-1])
@@ -142,12 +141,6 @@ EDITS = [  # stage, mistake, what the reference has, what stands there instead
     weights""",
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
 
 
 @pytest.mark.some_of(EVERY, "grader/diagnosis", "hidden")

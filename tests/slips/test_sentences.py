@@ -6,13 +6,12 @@ By default a slip of a few stages is read; with --all-tiers all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import Executor
 
 import pytest
 
 from grader.authoring.cases import ProofCase
-from grader.authoring.proof import results, workers
+from grader.authoring.proof import results
 from grader.course.answers import load_mistakes, stub_source
 from grader.course.formulas import in_words
 from grader.course.manifest import load_course
@@ -23,13 +22,7 @@ from tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 STAGES = stages_with_slips()
-EVERY = 18  # of the stages, by default, a slip of one in so many is read
-
-
-@pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with workers(COURSE, 0) as executor:
-        yield executor
+EVERY = 17  # of the stages, by default, a slip of one in so many is read
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,4 +1,4 @@
-"""The command `grader` in a small course: in an interpreter of its own, in a fork of this process, or in this one."""
+"""The command `grader` in a small course: in an interpreter of its own, or in this one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-import traceback
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from tempfile import TemporaryFile
+from typing import Any
 
 import pytest
 
 from grader import cli
 from grader.course.stub import stub_of
-from grader.isolation import tiers
 from grader.progress.store import Store
 from tests.support.places import HOUSE
 
@@ -108,12 +107,10 @@ class Place:
     def run(self, *arguments: str, folder: Path | None = None, **environment: str) -> Done:
         """Run the command in the course and return what it printed; never with a traceback.
 
-        It is a process of its own, and where this one can be forked one that has imported everything already.
+        It runs in this process, which has imported everything already, and shares its zygotes.
         """
-        if not tiers.FORKS:
-            return self.process(*arguments, folder=folder, **environment)
         variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LANG", "LC_ALL")}
-        done = _forked(arguments, folder or self.root, {**variables, "COLUMNS": "100", **environment})
+        done = _in_this_process(arguments, folder or self.root, {**variables, "COLUMNS": "100", **environment})
         assert "Traceback" not in done.err, done.err
         return done
 
@@ -142,47 +139,25 @@ class Place:
         return set(self.store.read().passed)
 
 
-def _forked(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Done:
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of forks beside threads: no thread of the tests holds a lock for long
-            process = os.fork()
-        if process == 0:
-            _be_the_command(arguments, folder, variables, out.fileno(), err.fileno())
-        _, status = os.waitpid(process, 0)
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode("utf-8"))
-        return Done(os.waitstatus_to_exitcode(status), *texts)
-
-
-def _be_the_command(
-    arguments: Sequence[str], folder: Path, variables: Mapping[str, str], out: int, err: int
-) -> NoReturn:
-    """Run the command in this process, a fork, and end it; nothing of pytest goes on in it."""
-    code: object = 1
-    try:
-        for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
-            os.dup2(file, number)
-        sys.stdin, sys.stdout, sys.stderr = (
-            os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
-        )
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(variables)
+def _in_this_process(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Done:
+    """Run the command with streams, a folder and an environment of its own; as after a start, no error is pending."""
+    with pytest.MonkeyPatch.context() as context, warnings.catch_warnings(), ExitStack() as files:
         warnings.resetwarnings()
-        sys.argv = ["grader", *arguments]
-        cli.main()
-        code = 0
-    except SystemExit as left:
-        code = left.code
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+        out, err = (files.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in range(2))
+        nothing = files.enter_context(open(os.devnull, encoding="utf-8"))
+        for name, stream in (("stdin", nothing), ("stdout", out), ("stderr", err)):
+            context.setattr(sys, name, stream)
+        context.setattr(sys, "argv", ["grader", *arguments])
+        context.chdir(folder)
+        for name in os.environ.keys() - variables.keys():
+            context.delenv(name)
+        for name, value in variables.items():
+            context.setenv(name, value)
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        for stream in (out, err):
+            stream.seek(0)
+        return Done(int(left.value.code or 0), out.read(), err.read())
 
 
 def write_stage(root: Path, number: int, module: str, title: str, solution: str, requires: list[str]) -> None:

@@ -219,11 +219,11 @@ def draft(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, encoding="utf-8", check=False)
 
 
-@pytest.mark.parametrize("path", CHANGES, ids=lambda path: path.name)
-def test_a_change_is_one_line_of_a_known_kind(path: Path) -> None:
-    assert re.fullmatch(rf"\+[a-z0-9-]+\.({'|'.join(KINDS)})\.md", path.name)
-    text = path.read_text(encoding="utf-8")
-    assert re.fullmatch(r"[^\s\-#][^\n]{20,400}[.!]\n", text), "one line, a sentence or two, without a bullet"
+def test_a_change_is_one_line_of_a_known_kind() -> None:
+    named, text = rf"\+[a-z0-9-]+\.({'|'.join(KINDS)})\.md", r"[^\s\-#][^\n]{20,400}[.!]\n"
+    assert [path.name for path in CHANGES if not re.fullmatch(named, path.name)] == []
+    wrong = [path.name for path in CHANGES if not re.fullmatch(text, path.read_text(encoding="utf-8"))]
+    assert wrong == [], "one line, a sentence or two, without a bullet"
 
 
 def test_every_change_comes_into_the_changelog() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
 
 
 @pytest.mark.parametrize("seed", [0, 4])
@@ -33,23 +33,15 @@ def test_a_stub_begins_with_the_density(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "normal_pdf", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("normal_pdf", "return _right(*args) * 2", "densities", "warning", "integrates to 1"),
-        ("normal_log_pdf", "return np.log(np.exp(_right(*args)))", "logs", "failed", "returned -inf"),
-        ("fit_normal", "return 1.0", "fitted", "failed", "where (mean, std) was expected"),
-        ("covariance_matrix", "return _right(*args) * 2", "covariance", "warning", "over n - 1"),
-        ("categorical_sample", "return _right(*args) * 0", "shares", "warning", "should come up"),
-        ("entropy", "return _right(*args) / np.log(2)", "entropy", "warning", "log 2 = 0.693"),
-        ("log_sum_exp", "return _right(*args) + 1", "coin", "warning", "sum to 1, not 0.368"),
-        ("map_normal_mean", "return args[0].mean() if len(args[0]) else 1.0", "belief", "warning", "without samples"),
-        ("monte_carlo_mean", "return args[0]('x')[0], 1.0", "carlo", "failed", "f was called with something else"),
-        ("monte_carlo_mean", "e, s = _right(*args); return e, s * 10", "carlo", "warning", "should be off by about"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s04", broken("s04", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s04", [
+    ("normal_pdf", "return _right(*args) * 2", "densities", "warning", "integrates to 1"),
+    ("normal_log_pdf", "return np.log(np.exp(_right(*args)))", "logs", "failed", "returned -inf"),
+    ("fit_normal", "return 1.0", "fitted", "failed", "where (mean, std) was expected"),
+    ("covariance_matrix", "return _right(*args) * 2", "covariance", "warning", "over n - 1"),
+    ("categorical_sample", "return _right(*args) * 0", "shares", "warning", "should come up"),
+    ("entropy", "return _right(*args) / np.log(2)", "entropy", "warning", "log 2 = 0.693"),
+    ("log_sum_exp", "return _right(*args) + 1", "coin", "warning", "sum to 1, not 0.368"),
+    ("map_normal_mean", "return args[0].mean() if len(args[0]) else 1.0", "belief", "warning", "without samples"),
+    ("monte_carlo_mean", "return args[0]('x')[0], 1.0", "carlo", "failed", "f was called with something else"),
+    ("monte_carlo_mean", "e, s = _right(*args); return e, s * 10", "carlo", "warning", "should be off by about"),
+])  # fmt: skip

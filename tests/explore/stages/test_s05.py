@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -32,22 +32,14 @@ def test_a_stub_begins_with_sgd_step(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "sgd_step", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("sgd_step", "return {'x': args[0]['x'] * 1.5}, {}", "sgd", "failed", "far beyond what is sensible"),
-        ("momentum_step", "return args[0], {}", "momentum", "warning", "f should fall"),
-        ("adam_step", "return args[0]['x'], {}", "adam", "failed", "a dict with the name x"),
-        ("adam_step", "return {'x': args[0]['x'] * np.nan}, {}", "adam", "failed", "params['x']: all 2 values are NaN"),
-        ("backtracking_line_search", "args[0]('here'); return 1.0", "search", "failed", "something else than a place"),
-        ("backtracking_line_search", "return 1.0", "search", "warning", "does not go down"),
-        ("clip_by_global_norm", "return args[0], _right(*args)[1]", "clip", "warning", "should have length 1"),
-        ("cosine_annealing", "return 2.0", "cosine_annealing", "warning", "base rate 1, not 2.000"),
-        ("minimize", "x, h = _right(*args, **kwargs); return x, h[1:]", "minimize", "failed", "40 numbers where 41"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s05", broken("s05", function, body))
-    assert (found.fine, parts(found)[part].status, found.look_at) == (False, status, function)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s05", [
+    ("sgd_step", "return {'x': args[0]['x'] * 1.5}, {}", "sgd", "failed", "far beyond what is sensible"),
+    ("momentum_step", "return args[0], {}", "momentum", "warning", "f should fall"),
+    ("adam_step", "return args[0]['x'], {}", "adam", "failed", "a dict with the name x"),
+    ("adam_step", "return {'x': args[0]['x'] * np.nan}, {}", "adam", "failed", "params['x']: all 2 values are NaN"),
+    ("backtracking_line_search", "args[0]('here'); return 1.0", "search", "failed", "something else than a place"),
+    ("backtracking_line_search", "return 1.0", "search", "warning", "does not go down"),
+    ("clip_by_global_norm", "return args[0], _right(*args)[1]", "clip", "warning", "should have length 1"),
+    ("cosine_annealing", "return 2.0", "cosine_annealing", "warning", "base rate 1, not 2.000"),
+    ("minimize", "x, h = _right(*args, **kwargs); return x, h[1:]", "minimize", "failed", "40 numbers where 41"),
+], looks=True)  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -35,26 +35,18 @@ def test_a_stub_draws_nothing_yet(tmp_path: Path) -> None:
     assert found.next_function in ("normal_equation", "polynomial_features")  # which, the checklist says
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("normal_equation", "w, b = _right(*args); return w, b + 1", "line", "warning", "what is left has mean 0"),
-        ("normal_equation", "w, b = _right(*args); return w * np.nan, b", "line", "failed", "weights: all 1 values"),
-        ("mse_loss", "return _right(*args) / 2", "least", "warning", "the mean of the squared errors"),
-        (
-            "fit_gradient_descent",
-            "w, b, h = _right(*args); return w, b, h[::-1]",
-            "losses",
-            "warning",
-            "raise the loss",
-        ),
-        ("polynomial_features", "return _right(*args)[:, ::-1]", "errors", "failed", "in this order"),
-        ("standardize", "return 1 / 0", "errors", "failed", "ZeroDivisionError"),
-        ("train_test_split", "a, b, c, d = _right(*args); return a, b, c[::-1], d", "errors", "failed", "own target"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s06", broken("s06", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s06", [
+    ("normal_equation", "w, b = _right(*args); return w, b + 1", "line", "warning", "what is left has mean 0"),
+    ("normal_equation", "w, b = _right(*args); return w * np.nan, b", "line", "failed", "weights: all 1 values"),
+    ("mse_loss", "return _right(*args) / 2", "least", "warning", "the mean of the squared errors"),
+    (
+        "fit_gradient_descent",
+        "w, b, h = _right(*args); return w, b, h[::-1]",
+        "losses",
+        "warning",
+        "raise the loss",
+    ),
+    ("polynomial_features", "return _right(*args)[:, ::-1]", "errors", "failed", "in this order"),
+    ("standardize", "return 1 / 0", "errors", "failed", "ZeroDivisionError"),
+    ("train_test_split", "a, b, c, d = _right(*args); return a, b, c[::-1], d", "errors", "failed", "own target"),
+])  # fmt: skip

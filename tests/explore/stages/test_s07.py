@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, images, maps, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -39,28 +39,20 @@ def test_a_stub_begins_with_the_sigmoid(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "sigmoid", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("sigmoid", "return np.tanh(args[0])", "sigmoid", "warning", "should add up to 1"),
-        ("softmax", "return _right(*args) * 2", "softmax", "warning", "probabilities should sum to 1"),
-        ("softmax", "e = np.exp(args[0]); return e / e.sum()", "softmax", "warning", "row "),
-        ("log_softmax", "return _right(*args)[0]", "softmax", "failed", "shape (3,) should be"),
-        (
-            "fit_softmax_regression",
-            "w, b, h = _right(*args); return -w, b, h",
-            "losses",
-            "warning",
-            "more of the samples",
-        ),
-        ("fit_softmax_regression", "w, b, h = _right(*args); return w, b, h[1:]", "losses", "failed", "150 numbers"),
-        ("cross_entropy_gradient", "return _right(*args) + 1", "entropy", "warning", "should sum to 0"),
-        ("confusion_matrix", "return _right(args[1], args[0], args[2]) + 1", "table", "warning", "each row"),
-        ("roc_auc", "return float('nan')", "table", "failed", "roc_auc: returned nan"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s07", broken("s07", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s07", [
+    ("sigmoid", "return np.tanh(args[0])", "sigmoid", "warning", "should add up to 1"),
+    ("softmax", "return _right(*args) * 2", "softmax", "warning", "probabilities should sum to 1"),
+    ("softmax", "e = np.exp(args[0]); return e / e.sum()", "softmax", "warning", "row "),
+    ("log_softmax", "return _right(*args)[0]", "softmax", "failed", "shape (3,) should be"),
+    (
+        "fit_softmax_regression",
+        "w, b, h = _right(*args); return -w, b, h",
+        "losses",
+        "warning",
+        "more of the samples",
+    ),
+    ("fit_softmax_regression", "w, b, h = _right(*args); return w, b, h[1:]", "losses", "failed", "150 numbers"),
+    ("cross_entropy_gradient", "return _right(*args) + 1", "entropy", "warning", "should sum to 0"),
+    ("confusion_matrix", "return _right(args[1], args[0], args[2]) + 1", "table", "warning", "each row"),
+    ("roc_auc", "return float('nan')", "table", "failed", "roc_auc: returned nan"),
+])  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, parts, stubbed
+from tests.explore.exploring import broken, charts, explored, images, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -35,26 +35,18 @@ def test_a_stub_draws_nothing_yet(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "ridge_penalty", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("ridge_gradient", "return _right(*args) / 2", "penalties", "warning", "ridge penalty has the slopes 3.000"),
-        ("soft_threshold", "return _right(*args) * 2", "threshold", "warning", "move towards 0"),
-        ("fit_ridge", "return _right(args[0], args[1], 1 / args[2])", "ridge", "warning", "not make weights larger"),
-        ("fit_lasso", "return _right(args[0], args[1], 0.1, 5)", "lasso", "warning", "no weight at all"),
-        ("k_fold_indices", "return _right(*args)[:-1]", "validated", "failed", "a list of 5 pairs"),
-        ("cross_val_score", "args[0](1, 2); return np.ones(5)", "validated", "failed", "something else than rows of X"),
-        ("cross_val_score", "f, s, X, y, k = args; m = f(X, y); return np.array([s(m, X, y)] * 5)", "validated",
-         "warning", "without the fold's test samples"),
-        ("dropout", "y, m = _right(*args); return (m > 0) * 1.0, m", "dropped", "warning", "scale up what is kept"),
-        ("early_stopping", "return 39, 39", "stop", "warning", "the loss is least in epoch"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s09", broken("s09", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s09", [
+    ("ridge_gradient", "return _right(*args) / 2", "penalties", "warning", "ridge penalty has the slopes 3.000"),
+    ("soft_threshold", "return _right(*args) * 2", "threshold", "warning", "move towards 0"),
+    ("fit_ridge", "return _right(args[0], args[1], 1 / args[2])", "ridge", "warning", "not make weights larger"),
+    ("fit_lasso", "return _right(args[0], args[1], 0.1, 5)", "lasso", "warning", "no weight at all"),
+    ("k_fold_indices", "return _right(*args)[:-1]", "validated", "failed", "a list of 5 pairs"),
+    ("cross_val_score", "args[0](1, 2); return np.ones(5)", "validated", "failed", "something else than rows of X"),
+    ("cross_val_score", "f, s, X, y, k = args; m = f(X, y); return np.array([s(m, X, y)] * 5)", "validated",
+     "warning", "without the fold's test samples"),
+    ("dropout", "y, m = _right(*args); return (m > 0) * 1.0, m", "dropped", "warning", "scale up what is kept"),
+    ("early_stopping", "return 39, 39", "stop", "warning", "the loss is least in epoch"),
+])  # fmt: skip
 
 
 def test_folds_that_are_no_arrays_are_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -37,22 +37,14 @@ def test_a_stub_begins_with_the_vocabulary(tmp_path: Path) -> None:
     assert found.next_function == "build_vocabulary"
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("build_vocabulary", "return list(args[0])", "vocabulary", "failed", "a dict from token to id"),
-        ("encode", "return _right(*args) * 0", "ids", "failed", "should have the id"),
-        ("byte_pair_merges", "return [(300, 1)]", "merges", "failed", "only ids 0 to 255 exist by then"),
-        ("bpe_decode", "return 'no'", "lengths", "warning", "should give the text back"),
-        ("skip_gram_pairs", "return _right(*args)[:-1]", "pairs", "failed", "shape"),
-        ("negative_sampling_loss", "return _right(*args)[0] * np.nan, _right(*args)[1]", "table", "failed", "nan"),
-        ("negative_sampling_loss", "l, g = _right(*args); return l, {k: -v for k, v in g.items()}", "table", "failed",
-         "the gradients say"),
-        ("nearest_neighbors", "i, s = _right(*args); return i[::-1], s[::-1]", "near", "warning", "largest first"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s10", broken("s10", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s10", [
+    ("build_vocabulary", "return list(args[0])", "vocabulary", "failed", "a dict from token to id"),
+    ("encode", "return _right(*args) * 0", "ids", "failed", "should have the id"),
+    ("byte_pair_merges", "return [(300, 1)]", "merges", "failed", "only ids 0 to 255 exist by then"),
+    ("bpe_decode", "return 'no'", "lengths", "warning", "should give the text back"),
+    ("skip_gram_pairs", "return _right(*args)[:-1]", "pairs", "failed", "shape"),
+    ("negative_sampling_loss", "return _right(*args)[0] * np.nan, _right(*args)[1]", "table", "failed", "nan"),
+    ("negative_sampling_loss", "l, g = _right(*args); return l, {k: -v for k, v in g.items()}", "table", "failed",
+     "the gradients say"),
+    ("nearest_neighbors", "i, s = _right(*args); return i[::-1], s[::-1]", "near", "warning", "largest first"),
+])  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -38,18 +38,10 @@ def test_a_stub_begins_with_relu(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "relu", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("relu_derivative", "return _right(*args) * 2", "relu-slope", "warning", "the derivative says 2.000"),
-        ("tanh", "return _right(*args)[:3]", "tanh", "failed", "shape (3,) should be (points 81)"),
-        ("softplus", "return np.log(1 + np.exp(*args))", "softplus", "failed", "infinite"),
-        ("perceptron_train", "return 1 / 0", "AND", "failed", "ZeroDivisionError"),
-        ("xor_network", "return np.zeros(args[0].shape[:-1])", "two-layers", "warning", "0, 1, 1 and 0"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s11", broken("s11", function, body))
-    assert (found.fine, parts(found)[part].status, found.look_at) == (False, status, function)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s11", [
+    ("relu_derivative", "return _right(*args) * 2", "relu-slope", "warning", "the derivative says 2.000"),
+    ("tanh", "return _right(*args)[:3]", "tanh", "failed", "shape (3,) should be (points 81)"),
+    ("softplus", "return np.log(1 + np.exp(*args))", "softplus", "failed", "infinite"),
+    ("perceptron_train", "return 1 / 0", "AND", "failed", "ZeroDivisionError"),
+    ("xor_network", "return np.zeros(args[0].shape[:-1])", "two-layers", "warning", "0, 1, 1 and 0"),
+], looks=True)  # fmt: skip

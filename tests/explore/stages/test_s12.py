@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, maps, parts, reference, stubbed
+from tests.explore.exploring import charts, explored, maps, parts, reference, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -37,29 +37,21 @@ def test_a_stub_begins_with_the_first_weights(tmp_path: Path) -> None:
     assert found.next_function in ("xavier_uniform", "he_normal")  # which, the checklist says
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("he_normal", "return _right(*args) * 2", "he_normal", "warning", "variance should be near 0.0156"),
-        ("batch_norm_forward", "return _right(*args)[0]", "norm", "failed", "one array where (output, running_mean"),
-        ("compute_loss", "return np.float64('nan')", "loss", "failed", "nan"),
-        ("compute_loss", "return _right(*args) * 2", "loss", "warning", "log 2 = 0.693, not 1.386"),
-        ("compute_loss_gradient", "return _right(*args) * 2", "loss", "warning", "the gradient says"),
-        ("train", "return {'loss': [1.0] * args[3]}", "trained-0", "failed", "lists loss and accuracy"),
-        (
-            "train",
-            "n = args[3]; return {'loss': [1.0] * n, 'accuracy': [0.5] * n}",
-            "border-40",
-            "warning",
-            "nearly all",
-        ),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s12", broken("s12", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s12", [
+    ("he_normal", "return _right(*args) * 2", "he_normal", "warning", "variance should be near 0.0156"),
+    ("batch_norm_forward", "return _right(*args)[0]", "norm", "failed", "one array where (output, running_mean"),
+    ("compute_loss", "return np.float64('nan')", "loss", "failed", "nan"),
+    ("compute_loss", "return _right(*args) * 2", "loss", "warning", "log 2 = 0.693, not 1.386"),
+    ("compute_loss_gradient", "return _right(*args) * 2", "loss", "warning", "the gradient says"),
+    ("train", "return {'loss': [1.0] * args[3]}", "trained-0", "failed", "lists loss and accuracy"),
+    (
+        "train",
+        "n = args[3]; return {'loss': [1.0] * n, 'accuracy': [0.5] * n}",
+        "border-40",
+        "warning",
+        "nearly all",
+    ),
+])  # fmt: skip
 
 
 def test_a_network_that_gives_nan_is_told_and_training_waits(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, parts, stubbed
+from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -33,21 +33,13 @@ def test_a_stub_begins_with_padding(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "im2col", ())
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("conv2d_forward", "return _right(args[0], args[1][:, :, ::-1, ::-1], args[2], **kwargs)", "maps", "warning",
-         "turned over"),
-        ("conv2d_forward", "return _right(*args, **kwargs)[0]", "maps", "failed", "one array where (out, cache)"),
-        ("im2col", "return _right(*args)[:, ::-1]", "columns", "warning", "line by line"),
-        ("max_pool2d_forward", "return _right(-args[0], *args[1:])", "max", "warning", "the largest of a window"),
-        ("conv2d_backward", "a, b, c = _right(*args); return a, -b, c", "looks", "warning", "the loss should fall"),
-        ("build_lenet", "return [_right(*args)[0]]", "lenet", "failed", "scores: shape (1, 6, 28, 28)"),
-        ("build_lenet", "return 3", "lenet", "failed", "where a list of layers was expected"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s13", broken("s13", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s13", [
+    ("conv2d_forward", "return _right(args[0], args[1][:, :, ::-1, ::-1], args[2], **kwargs)", "maps", "warning",
+     "turned over"),
+    ("conv2d_forward", "return _right(*args, **kwargs)[0]", "maps", "failed", "one array where (out, cache)"),
+    ("im2col", "return _right(*args)[:, ::-1]", "columns", "warning", "line by line"),
+    ("max_pool2d_forward", "return _right(-args[0], *args[1:])", "max", "warning", "the largest of a window"),
+    ("conv2d_backward", "a, b, c = _right(*args); return a, -b, c", "looks", "warning", "the loss should fall"),
+    ("build_lenet", "return [_right(*args)[0]]", "lenet", "failed", "scores: shape (1, 6, 28, 28)"),
+    ("build_lenet", "return 3", "lenet", "failed", "where a list of layers was expected"),
+])  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, parts, stubbed
+from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -36,25 +36,17 @@ def test_a_stub_begins_with_the_rnn(tmp_path: Path) -> None:
     assert (found.next_function or "").startswith("rnn_")
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("rnn_forward", "hs, cache = _right(*args); return hs * np.nan, cache", "rnn", "failed", "hs: all 192 values"),
-        ("lstm_forward", "return _right(*args)[:2]", "lstm", "failed", "2 values where (hs, cs, cache)"),
-        ("gru_backward", "a, b, c = _right(*args); return a * 2, b, c", "gru-reach", "warning", "grad_x says"),
-        ("gru_forward", "raise ValueError('no')", "gru", "failed", "ValueError: no   (line "),
-        (
-            "sequence_loss",
-            "loss, grad = _right(*args); return loss, -grad",
-            "losses",
-            "warning",
-            "the loss should fall",
-        ),
-        ("clip_gradients", "return {}, 1.0", "losses", "failed", "clipped should be a dict with W_x"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s14", broken("s14", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s14", [
+    ("rnn_forward", "hs, cache = _right(*args); return hs * np.nan, cache", "rnn", "failed", "hs: all 192 values"),
+    ("lstm_forward", "return _right(*args)[:2]", "lstm", "failed", "2 values where (hs, cs, cache)"),
+    ("gru_backward", "a, b, c = _right(*args); return a * 2, b, c", "gru-reach", "warning", "grad_x says"),
+    ("gru_forward", "raise ValueError('no')", "gru", "failed", "ValueError: no   (line "),
+    (
+        "sequence_loss",
+        "loss, grad = _right(*args); return loss, -grad",
+        "losses",
+        "warning",
+        "the loss should fall",
+    ),
+    ("clip_gradients", "return {}, 1.0", "losses", "failed", "clipped should be a dict with W_x"),
+])  # fmt: skip

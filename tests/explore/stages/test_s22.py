@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, parts, stubbed
+from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -42,39 +42,31 @@ def test_a_stub_begins_with_tiles(tmp_path: Path) -> None:
     assert (found.fine, found.drawings, found.next_function) == (False, (), "tiled_attention")
 
 
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("tiled_attention", "return _right(*args, **kwargs)[0]", "tiled-held", "failed", "(output, log_sum_exp)"),
-        ("tiled_attention", "a, b = _right(*args); return a, b", "tiled-held", "warning", "that of exact attention"),
-        (
-            "tiled_attention",
-            "all = np.zeros((len(args[0]), len(args[1]))); return _right(*args, **kwargs)",
-            "tiled-held",
-            "warning",
-            "1024 positions took 8.1 MB: is there a number for each pair?",
-        ),
-        (
-            "sliding_window_attention",
-            "return _right(*args[:3], args[3] + 1)",
-            "window",
-            "warning",
-            "a key outside of the pattern has weight",
-        ),
-        ("linear_attention", "return 2 * _right(*args, **kwargs)", "linear", "warning", "sum to"),
-        ("alibi_bias", "return _right(*args) - np.inf", "alibi", "failed", "holds -inf only"),
-        ("alibi_bias", "return -_right(*args, **kwargs)", "slopes", "warning", "should fall with distance"),
-        (
-            "rotary_embedding",
-            "return _right(args[0] * (1 + np.asarray(args[1])[:, None]), args[1])",
-            "near",
-            "warning",
-            "depend on the distance",
-        ),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s22", broken("s22", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s22", [
+    ("tiled_attention", "return _right(*args, **kwargs)[0]", "tiled-held", "failed", "(output, log_sum_exp)"),
+    ("tiled_attention", "a, b = _right(*args); return a, b", "tiled-held", "warning", "that of exact attention"),
+    (
+        "tiled_attention",
+        "all = np.zeros((len(args[0]), len(args[1]))); return _right(*args, **kwargs)",
+        "tiled-held",
+        "warning",
+        "1024 positions took 8.1 MB: is there a number for each pair?",
+    ),
+    (
+        "sliding_window_attention",
+        "return _right(*args[:3], args[3] + 1)",
+        "window",
+        "warning",
+        "a key outside of the pattern has weight",
+    ),
+    ("linear_attention", "return 2 * _right(*args, **kwargs)", "linear", "warning", "sum to"),
+    ("alibi_bias", "return _right(*args) - np.inf", "alibi", "failed", "holds -inf only"),
+    ("alibi_bias", "return -_right(*args, **kwargs)", "slopes", "warning", "should fall with distance"),
+    (
+        "rotary_embedding",
+        "return _right(args[0] * (1 + np.asarray(args[1])[:, None]), args[1])",
+        "near",
+        "warning",
+        "depend on the distance",
+    ),
+])  # fmt: skip

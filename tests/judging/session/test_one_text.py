@@ -15,6 +15,7 @@ from grader.outcome import SEARCH, Diagnosis
 from grader.submission import Snapshot, take
 from grader.verdict import Verdict
 from tests.conftest import SmallCourse
+from tests.judging.session.conftest import written
 from tests.judging.session.doubling import HIDDEN, MANIFEST, PUBLIC, SOLUTION, changed
 
 WRONG = changed("return 2 * x", "return 2 + x").replace("out[...] = 1", "out[...] = 2")
@@ -30,8 +31,10 @@ def causes(verdict: Verdict) -> dict[str, list[Diagnosis | None]]:
     return {row.id: [each.diagnosis for each in row.failures] for row in verdict.criteria if row.failures}
 
 
-@pytest.fixture
-def whole(course: SmallCourse) -> dict[str, list[Diagnosis | None]]:
+@pytest.fixture(scope="module")
+def whole(small_course: SmallCourse) -> dict[str, list[Diagnosis | None]]:
+    """The causes of a whole check, which is graded once."""
+    course = written(small_course)
     found = causes(grading.grade(course.course, course.stage, handed_in(course), Options(3, "process")))
     (first, *_) = found["double"]
     assert first is not None and (first.function, first.line) == ("double", 7)

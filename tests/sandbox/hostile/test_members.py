@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,13 +41,6 @@ USES: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
     return start(MODULE, tier, contract=CONTRACT)
-
-
-@pytest.fixture
-def remote(process: Learner) -> Iterator[Any]:
-    """The remote module of one test."""
-    yield process.open()
-    process.done()
 
 
 class TestNoObjectIsANumber:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,25 +15,9 @@ from typing import Any
 import pytest
 
 from grader.isolation import tiers
-from tests.conftest import Learner, Start
-from tests.sandbox.hostile.breaking import HANG_SECONDS, PATIENCE, SOURCE, failure
+from tests.conftest import Learner
+from tests.sandbox.hostile.breaking import HANG_SECONDS, SOURCE, failure
 from tests.support.places import ROOT
-
-
-@pytest.fixture(scope="module")
-def learner(tier: tiers.Tier, start: Start) -> Learner:
-    return start(SOURCE, tier, call_seconds=PATIENCE, memory_mb=256, cpu_seconds=20)
-
-
-@pytest.fixture(autouse=True)
-def _next_test_runs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After each test here another one finds the module as it was."""
-    yield
-    if "learner" in request.fixturenames:
-        process: Learner = request.getfixturevalue("learner")
-        remote: Any = process.open()
-        assert remote.fine(1) == 2 and remote.count() == 2
-        process.done()
 
 
 def alive(process: int) -> bool:
