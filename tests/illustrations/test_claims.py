@@ -746,7 +746,7 @@ def test_s05_descent() -> None:
 
 
 def test_capstone_curves() -> None:
-    """The kept numbers are those that the first ten steps give now, and the picture and its page show them."""
+    """The picture and its page show the numbers that are kept."""
     s18, s23 = (trainings.kept()["models"][name] for name in ("s18", "s23"))
     assert s23["parameters"] <= s18["parameters"] and s23["steps"] == s18["steps"] == trainings.plan().steps
     assert s23["losses"][-1] < s18["losses"][-1]
@@ -758,20 +758,24 @@ def test_capstone_curves() -> None:
             line for line in page.splitlines() if line.startswith(f'| `model = "{name}"` | {each["parameters"]:,} |')
         ]
         assert line.endswith(f"| {', '.join(f'{one:.2f}' for one in each['perplexities'])} |")
-    of = trainings.plan()
-    with trainings.script(of) as functions:
-        for name, kept in (("s18", s18), ("s23", s23)):
-            given = trainings.settings(of, name)
-            prepared = functions.prepare(*of.parts, given)
-            state = functions.begin(prepared, given, of.seed)
-            assert sum(value.size for value in state["params"].values()) == kept["parameters"]
-            _, losses = functions.advance(state, prepared, given, of.seed, 0, trainings.STRETCH, of.steps)
-            assert np.mean(losses) == pytest.approx(kept["losses"][0], abs=1e-3)
     shows(
         "capstone",
         "curves",
         *(f"{name}: perplexity {each['perplexity']:.2f}" for name, each in (("s18", s18), ("s23", s23))),
     )
+
+
+@pytest.mark.full_matrix("illustrations", "stages", "hidden")
+@pytest.mark.parametrize("name", ["s18", "s23"])
+def test_the_kept_numbers_of_a_training_are_those_that_its_first_steps_give_now(name: str) -> None:
+    of, kept = trainings.plan(), trainings.kept()["models"][name]
+    with trainings.script(of) as functions:
+        given = trainings.settings(of, name)
+        prepared = functions.prepare(*of.parts, given)
+        state = functions.begin(prepared, given, of.seed)
+        assert sum(value.size for value in state["params"].values()) == kept["parameters"]
+        _, losses = functions.advance(state, prepared, given, of.seed, 0, trainings.STRETCH, of.steps)
+        assert np.mean(losses) == pytest.approx(kept["losses"][0], abs=1e-3)
 
 
 def test_capstone_scaling() -> None:
