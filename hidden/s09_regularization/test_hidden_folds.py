@@ -103,22 +103,23 @@ class TestCrossValidationOfAnyModel:
 
         def fit(X_train, y_train):
             fitted.append((X_train, y_train))
-            return {"number": len(fitted), "name": "model"}
+            return {"number": float(X_train.sum()), "name": "model"}
 
         def score(model, X_test, y_test):
             scored.append((model["number"], X_test, y_test))
-            return float(model["number"]) ** 2
+            return model["number"] ** 2
 
         with unchanged(X, y):
             scores = learner.cross_val_score(fit, score, X, y, folds)
-        assert_array(scores, np.array([1.0, 4.0, 9.0]))
         assert_equal(len(fitted), 3, name="the number of calls of fit")
-        assert_equal([each[0] for each in scored], [1, 2, 3], name="the models given to score")
+        made = [float(X_train.sum()) for X_train, _ in fitted]
+        assert_equal([each[0] for each in scored], made, name="the models given to score")
         for (train, test), (X_train, y_train), (_, X_test, y_test) in zip(folds, fitted, scored, strict=True):
             assert_array(X_train, X[train], name="X_train given to fit")
             assert_array(y_train, y[train], name="y_train given to fit")
             assert_array(X_test, X[test], name="X_test given to score")
             assert_array(y_test, y[test], name="y_test given to score")
+        assert_array(scores, np.array(made) ** 2)
 
     def test_scores_of_least_squares(self, learner, rng):
         X, y = draw(rng, 14, 2)
