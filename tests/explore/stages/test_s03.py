@@ -85,7 +85,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
         ("Variable.__add__ = lambda x, y: 1.0", "sum", "failed", "a + b is float, where a Variable was expected", ""),
         ("Dual.__pow__ = lambda x, n: x", "powers", "warning", "the slope of x ** 4 is 1 where 108", "dual-powers"),
         ("Variable.backward = lambda y: None", "sum", "warning", "a.grad is 0 where 4 is right", ""),
-        ("Variable.value = property(lambda x: 'two', lambda x, y: None)", "sum", "failed", "where a number", ""),
+        ("Variable.value = property(lambda x: 'two', lambda x, y: None)", "sum", "failed", "could not convert", ""),
     ],
 )
 def test_what_is_wrong_with_the_classes_is_told(
