@@ -357,6 +357,8 @@ class RemoteRunner:
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of the module."""
+        if self._is_gone():
+            self._restart()
         try:
             return self._opened().request("getattr", self._module, name, label=name)
         except WorkerFailed as error:

@@ -10,6 +10,7 @@ import pytest
 from grader.diagnosis import runner
 from grader.diagnosis.runner import RemoteRunner, RunnerGone
 from grader.sandbox.exceptions import WorkerFailed
+from grader.sandbox.proxies import RemoteValue
 
 
 def made(ends_at: float) -> RemoteRunner:
@@ -64,3 +65,33 @@ def test_an_exchange_that_took_too_long_is_told_even_where_the_search_goes_on() 
     with pytest.raises(RunnerGone):
         found.named("double")
     assert found.was_cut and not left
+
+
+class Fresh:
+    """A connection to a process that knows only what was loaded there."""
+
+    call_seconds = 0.0
+    failure: WorkerFailed | None = None
+
+    def __init__(self, first: int) -> None:
+        self.known = {0}
+        self.next = first
+
+    def request(self, kind: str, target: int, *given: Any, label: str = "") -> Any:
+        if target not in self.known:
+            raise KeyError(target)
+        self.next += 1
+        self.known.add(self.next)
+        return RemoteValue(self, self.next, "module", "module", ()) if kind == "load" else label
+
+
+def test_a_new_process_has_the_module_before_a_name_of_it_is_asked() -> None:
+    connections: Any = [Fresh(20), Fresh(10)]
+    left = list(connections)
+    found = RemoteRunner(left.pop, lambda _: None, time.monotonic() + 1000, lambda *_: False)
+    found.load([b""])
+    assert found.named("double") == "double"
+    connections[1].failure = WorkerFailed("timed_out", "double")
+    assert found.named("double") == "double"
+    found.choose(())
+    assert not left
