@@ -6,7 +6,7 @@ import copy
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Self, TypeVar
@@ -227,6 +227,15 @@ class Check:
             or (plain.size < MANY and bool(np.isin(plain, (0.0, 1.0)).all()))
             or not np.isfinite(plain).any()
         )
+
+    @property
+    def is_of_dtype(self) -> bool:
+        """Whether the answer is right but for the dtype of its numbers."""
+        own, right = _numbers(self.last.result), _numbers(self.right.result)
+        if not own or not right or self.last.changed != self.right.changed or len(own) != len(right):
+            return False
+        pairs = list(zip(own, right, strict=True))
+        return all(a.shape == b.shape and np.allclose(a, b, NOISE, 0, equal_nan=True) for a, b in pairs)
 
     @cached_property
     def has_fractions(self) -> bool:
@@ -498,14 +507,20 @@ class Maker:
     stage: Stage
     rights: Sequence[types.ModuleType]
     learner: bytes
+    floor: float = 0.0  # differences up to this are none
 
     def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
         """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
 
         A call that needs nothing from before stands by itself; of the others the first wrong one counts, and the last
         one once that is explained. One of which right modules give several answers was none that the test ended at,
-        where a later one is wrong.
+        where a later one is wrong; nor was one of right numbers in another dtype, where another one's are wrong, or one
+        that is off by rounding where 0 is expected, unless all are.
         """
+        wrong, right = replace(self, floor=NOISE)._split(ended, is_exact)
+        return (wrong, right) if wrong else self._split(ended, is_exact)
+
+    def _split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
         wrong: list[Check] = []
         right: list[Check] = []
         replay = self._replay(self.rights[0], ended, is_exact)
@@ -525,6 +540,7 @@ class Maker:
                 last = place
         if chained is not None and last:
             chained.then = self._chained(ended, answers, last, is_exact)
+        wrong = [each for each in wrong if not each.is_of_dtype] or wrong
         return [*(each for each in wrong[:-1] if len(each.rights) == 1), *wrong[-1:]], right
 
     def _chained(
@@ -583,7 +599,9 @@ class Maker:
         return True
 
     def _replay(self, module: types.ModuleType, ended: Ended, is_exact: bool) -> Replay:
-        return Replay(module, self.stage, ended.names, is_exact, self.learner)
+        replay = Replay(module, self.stage, ended.names, is_exact, self.learner)
+        replay.floor = self.floor
+        return replay
 
 
 def _answered(replay: Replay, records: Sequence[Record]) -> list[tuple[Record, bool]]:

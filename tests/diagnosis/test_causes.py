@@ -277,3 +277,23 @@ def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str
     assert [(each.id, each.line) for each in causes(stage, WINDOW, learners, calls, mistakes=(known,))] == [
         ("known", line)
     ]
+
+
+def test_a_test_ends_at_a_wrong_value_and_not_before_it_at_right_numbers_in_another_dtype(stage: Stage) -> None:
+    learners = replaced("values[start]", "values * (start > 0)").replace("x @ w + b", "x @ w - b")
+    right = replaced("values[start]", "values * float(start > 0)")
+    whole, ones = np.arange(3, 9), np.ones((6, 1), dtype=int)
+    failing: list[list[Call]] = [[("first", (whole, 1)), ("affine", (whole * n, ones, n))] for n in (1, 2, 3)]
+    found = causes(stage, right, learners, failing)
+    assert [(each.id, each.function, each.line) for each in found] == [("operator-confused", "affine", 5)]
+    alone = causes(stage, right, learners.replace("x @ w - b", "x @ w + b"), [each[:1] for each in failing])
+    assert {each.function for each in alone} <= {"first"}
+
+
+def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at(stage: Stage) -> None:
+    learners = replaced("values[start]", "values[start] - 3e-13").replace("x @ w + b", "x @ w - b")
+    failing: list[list[Call]] = [[("first", (np.array([1e-13, n]), 0)), ("affine", (n * X, W, B))] for n in (1, 2, 3)]
+    found = causes(stage, RIGHT, learners, failing)
+    assert [(each.id, each.function, each.line) for each in found] == [("operator-confused", "affine", 5)]
+    alone = causes(stage, RIGHT, learners, [each[:1] for each in failing])
+    assert {each.function for each in alone} <= {"first"}
