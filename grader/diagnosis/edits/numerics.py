@@ -43,17 +43,27 @@ def whole_numbers(site: Site) -> Iterator[Made]:
     if value is None or value.kind != "array" or value.dtype not in "ib" or called(site.node) not in MAKERS:
         return
     is_out = isinstance(site.parent, ast.keyword) and site.parent.arg == "out"
-    if is_out or (isinstance(site.parent, ast.Assign) and _is_filled(site, site.parent.targets[0])):
+    if is_out or (isinstance(site.parent, ast.Assign) and _may_cut(site, site.parent.targets[0])):
         new = ast.Call(ast.Attribute(site.node, "astype", Load), [ast.Name("float", Load)], [])
         says = "`{old}` holds whole numbers, and what is stored in it is cut off"
         rank = LIKELY if not is_out and _is_cut(site, site.parent.targets[0]) else UNUSUAL
         yield site.make(new, says, "Make it an array of floats.", adds=True, rank=rank)
 
 
-def _is_filled(site: Site, target: ast.expr) -> bool:
-    """Say whether entries of a name are set."""
+def _may_cut(site: Site, target: ast.expr) -> bool:
+    """Say whether entries of a name are set, not all of them to what is known to be a whole number."""
     stores = (each for each in walk(site.definition) if isinstance(each, ast.Subscript))
-    return any(isinstance(each.ctx, ast.Store) and is_same_name(each.value, target) for each in stores)
+    filled = [each for each in stores if isinstance(each.ctx, ast.Store) and is_same_name(each.value, target)]
+    lines = (each for each in walk(site.definition) if isinstance(each, ast.Assign))
+    whole = [each for each in lines if _is_entry(each.targets[0], target) and _is_whole(site, each.value)]
+    return len(filled) > len(whole)
+
+
+def _is_whole(site: Site, node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int)
+    value = site.value(node)
+    return value is not None and value.is_numeric and not value.is_real
 
 
 def _is_cut(site: Site, target: ast.expr) -> bool:
