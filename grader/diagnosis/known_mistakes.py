@@ -264,9 +264,9 @@ class KnownMistakes:
         """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
         It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
-        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. One in the
-        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0
-        where none is.
+        in which values go wrong, if that is also the first with a value that is wrong as any of the mistake's is: other
+        ways to an answer have values of their own. One in the mistake's own function comes before one in a helper,
+        which may have been given what is wrong. The line is 0 where none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
@@ -290,7 +290,7 @@ class KnownMistakes:
                 break
             doubted += self._doubted(seen)
             alike += seen.first_like([each for _, each in theirs])
-        places = made or doubted or alike
+        places = made or [each for each in doubted if each in alike]
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
@@ -389,6 +389,13 @@ class _WrongCall:
         """The functions in which the mistake may stand."""
         return self.functions or self.search.reached(self.check.label)
 
+    @cached_property
+    def checked(self) -> set[int]:
+        """The ids of what checks of arguments ask: no answer is made of it, unless the call is to be refused."""
+        lines = [each for name in self.own for each in statements(self.search.module.functions[name].body)]
+        checks = [each for each in lines if isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)]
+        return {id(node) for each in checks if not self.check.is_refusal for node in walk(each.test)}
+
     def first_like(self, values: Iterable[Print]) -> list[tuple[str, int]]:
         """Return where a wrong value first is one of some values, if anywhere, in whichever layout."""
         within, right = self.trace.probes.within, self.search.right_values(self.check)
@@ -396,6 +403,7 @@ class _WrongCall:
         noted = [
             (node, each) for node, each in self.trace.entries
             if id(node) in self.places.wrong and within[id(node)] in self.own and isinstance(node, MADE)
+            and id(node) not in self.checked
             and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and self._is_its_own(node)
             and each.known is not None and _content(each.known) in wanted
         ]  # fmt: skip

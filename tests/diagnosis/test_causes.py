@@ -317,3 +317,25 @@ def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at
     assert [(each.id, each.function, each.line) for each in found] == [("operator-confused", "affine", 5)]
     alone = causes(stage, RIGHT, learners, [each[:1] for each in failing])
     assert {each.function for each in alone} <= {"first"}
+
+
+SUMMED = Mistake(
+    "summed", "row", "total", "The squares are missing.", "Square each.",
+    "def summed(values):\n    sums = np.cumsum(values)\n    return sums[-1]\n\n\ntotal = summed\n",
+)  # fmt: skip
+
+
+def test_a_known_mistake_does_not_stand_in_a_check_of_arguments_that_passed(stage: Stage) -> None:
+    check = "    if np.cumsum(values)[-1] < -100:\n            raise ValueError(values)\n        result = 0"
+    learners = replaced("    result = 0", check).replace("result += each * each", "result += each")
+    (cause,) = causes(stage, RIGHT, learners, [[each] for each in TOTALS], mistakes=(SUMMED,))
+    assert (cause.id, cause.function, cause.line) == ("summed", "total", 0)
+
+
+def test_where_another_way_to_an_answer_begins_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
+    source = "def last(values):\n    return values[-1] ** 2\n\n\ntotal = last\n"
+    mistake = Mistake("last", "row", "total", "Only the last one counts.", "Add them all up.", source)
+    lines = "third, result = values[-1] / 3, 0", "for _ in range(9):", "    result += third * third", "return result"
+    learners = replaced("result = 0", "\n        ".join(lines))
+    (cause,) = causes(stage, RIGHT, learners, [[each] for each in TOTALS], mistakes=(mistake,))
+    assert (cause.id, cause.function, cause.line) == ("last", "total", 0)
