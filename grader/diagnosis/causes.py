@@ -54,6 +54,7 @@ class Explainer:
     causes: list[Cause] = field(default_factory=list)
     _undecided: Mapping[Check, tuple[str, ...]] = field(default_factory=dict)  # ids of known mistakes, by failing call
     _instead: Mapping[str, Any] = field(default_factory=dict)  # of the reference's: by the learner's convention
+    _others: Sequence[str] = ()  # the texts of right modules of another convention than the learner's
     _labels: frozenset[str] = frozenset()  # the functions of which calls fail
     _full: set[str] = field(default_factory=set)  # criteria that get a full share
     _budgets: dict[str, Budget] = field(default_factory=dict)  # by criterion
@@ -66,14 +67,16 @@ class Explainer:
 
     @cached_property
     def _edited(self) -> Edited:
-        return Edited(self.stage, self._module, self.rights, self.runner, self.stub_text, self.pool)
+        return Edited(self.stage, self._module, self.rights, self.runner, self.stub_text, self.pool, self._others)
 
     def explained(
         self, outcomes: Sequence[Outcome], failed: Sequence[Ended], passed: Sequence[Passed]
     ) -> list[Outcome]:
         """Return the outcomes with the causes of those that failed."""
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            self.rights, self._instead = of_convention(self.stage, self.rights, passed, self.learner)
+            every = self.rights
+            self.rights, self._instead = of_convention(self.stage, every, passed, self.learner)
+            self._others = [each for each in every if each not in self.rights]
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
             raising = frozenset(filter(None, (ended_at(each.last) for each in checks.failing if each.is_raised)))
             direct = self._direct(failed, raising)

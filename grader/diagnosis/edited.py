@@ -91,6 +91,7 @@ class Edited:
     runner: Runner | None
     stub_text: str = ""
     pool: Pool | None = None
+    others: Iterable[str] = ()  # the texts of right modules of another convention
     search: Search | None = None
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
 
@@ -98,12 +99,15 @@ class Edited:
         """Return the search, which the first function that is asked begins; None where nothing can be tried."""
         if self.search is None and self.runner is not None and len(self.module.text) <= MOST_BYTES:
             mine = manner_of(self.module.text, label)
-            rights = sorted(self.rights, key=lambda each: -likeness(mine, manner_of(each, label)))
+            rights, others = (
+                [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
+                for texts in (self.rights, self.others)
+            )
             stub = parsed(self.stub_text) if self.stub_text else None
             constants = stub.constants if stub is not None else frozenset()
             self.search = Search(
-                self.stage, self.module, [*map(parsed, rights)], self.runner, stub, constants,
-                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
+                self.stage, self.module, rights, self.runner, stub, constants,
+                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool, others=others,
             )  # fmt: skip
         return self.search
 

@@ -38,10 +38,12 @@ class RightModule:
     probes: Probes | None
     runner: LocalRunner
 
-    def trace(self, check: Check) -> Trace | None:
-        """Return what it holds in a call; None where it cannot be asked."""
+    def trace(self, check: Check, is_asked: bool = False) -> Trace | None:
+        """Return what it holds in a call; None where it cannot be asked, or is, and does not answer rightly."""
         told = self._told(check, MOST_STEPS * 10, True)
-        return Trace.of(self.probes, told[0][2]) if told and self.probes is not None else None
+        if not told or self.probes is None or (is_asked and not check.is_right(check.score_of(told[0]))):
+            return None
+        return Trace.of(self.probes, told[0][2])
 
     def answer(self, check: Check) -> tuple[Any] | None:
         """Return what it answers to a call of one request, in a tuple; None where it raises or takes long."""

@@ -150,6 +150,7 @@ class Search:
     trials: int = 0
     stated: Stated = field(default_factory=Stated)
     pool: Pool | None = None
+    others: Sequence[ModuleText] = ()  # right modules of another convention: what they hold counts in some calls
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
     _loaded: list[Forms] = field(default_factory=list)
     _reached: dict[str, set[str]] = field(default_factory=dict)
@@ -170,7 +171,7 @@ class Search:
         module = self.module.applied(edit.function, edit.changes)
         return Search(
             self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self.stated,
-            self.pool, self._traces, self._loaded,
+            self.pool, self.others, self._traces, self._loaded,
         )  # fmt: skip
 
     def trace(self, check: Check) -> Trace | None:
@@ -206,11 +207,11 @@ class Search:
         return [Trace.of(probes, log[0]) for log in logs if log is not None]
 
     def right_traces(self, check: Check) -> list[Trace]:
-        """Return what right modules held in a call."""
+        """Return what right modules held in a call; those of another convention where they answer it rightly."""
         if check not in self._traces:
-            self._traces[check] = [
-                trace for module in self.rights[:MOST_RIGHT] if (trace := noting(module.text).trace(check)) is not None
-            ]
+            modules = [*((each, False) for each in self.rights), *((each, True) for each in self.others)][:MOST_RIGHT]
+            traces = [noting(each.text).trace(check, is_asked) for each, is_asked in modules]
+            self._traces[check] = [each for each in traces if each is not None]
         return self._traces[check]
 
     def trace_with(self, text: str, check: Check) -> Trace | None:

@@ -61,6 +61,26 @@ def test_a_known_mistake_is_told_of_the_very_function_of_a_convention(stage: Sta
     assert [each.id for each in found] == ["tables-only"]
 
 
+SPREAD = """
+
+    def spread(x):
+        rest = x - x.mean(axis=0)
+        return np.sqrt((rest**2).sum(axis=0))
+"""
+
+
+def test_values_of_every_right_module_count_where_it_answers_alike(stage: Stage) -> None:
+    by_tanh = BY_TANH + "\n\n    def spread(x):\n        return np.std(x, axis=0) * np.sqrt(len(x))\n"
+    source = "def spread(x):\n    rest = x - x.mean(axis=0)\n    return np.abs(rest).sum(axis=0)\n"
+    known = Mistake("sizes-added", "row", "spread", "The sizes were added.", "Square.", source)
+    lines = SPREAD.replace(
+        "return np.sqrt((rest**2).sum(axis=0))", "sizes = np.abs(rest)\n        return sizes.sum(axis=0)"
+    )
+    failing: list[list[Call]] = [[("spread", (X,))], [("spread", (X.T,))]]
+    (found,) = causes(stage, RIGHT + SPREAD, BY_TANH + lines, failing, PASSING, (known,), others=[by_tanh])
+    assert (found.id, found.function, found.line) == ("sizes-added", "spread", 14)
+
+
 DRAWN = """
     import numpy as np
 
