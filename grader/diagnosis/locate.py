@@ -238,7 +238,12 @@ def _stores_another(statement: ast.stmt, function: str, trace: Trace, right: Pri
     if any(id(each) in wrong for head in heads(statement) for each in walk(head)):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
-    if isinstance(statement, ast.Assign) and all(isinstance(each, ast.Name) for each in targets):
+    set_here = [
+        each for target in targets for each in walk(target) if isinstance(getattr(each, "ctx", None), ast.Store)
+    ]
+    if isinstance(statement, ast.Assign) and not any(
+        isinstance(each, (ast.Subscript, ast.Attribute)) for each in set_here
+    ):
         return False
     held = trace.held.get(function, {})
     ends = [held[name].known for name in sets(statement) if name in held]

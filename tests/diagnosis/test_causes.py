@@ -12,9 +12,11 @@ from grader.course.answers import Mistake, Premise
 from grader.course.stage import Stage
 from grader.diagnosis.edits import Context, Site, edits_at
 from grader.diagnosis.instrument import LOG, Probes, Trace
-from grader.diagnosis.module_text import parsed
+from grader.diagnosis.locate import locate
+from grader.diagnosis.module_text import ModuleText, parsed
 from grader.diagnosis.runner import LocalRunner
 from grader.diagnosis.trees import walk
+from grader.diagnosis.values import Prints
 from grader.diagnosis.variants import compiled
 from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
@@ -296,18 +298,34 @@ def test_a_test_ends_at_a_wrong_value_and_not_before_it_at_right_numbers_in_anot
     assert {each.function for each in alone} <= {"first"}
 
 
-@pytest.mark.parametrize(("stored", "is_told"), [("0", False), ("len(values)", False), ("start / 4", True)])
-def test_that_numbers_are_cut_off_is_said_only_where_some_with_fractions_are_stored(stored: str, is_told: bool) -> None:
-    lines = "kept = np.array(values)", f"kept[:1] = {stored}", "return kept"
+def run_of_first(lines: tuple[str, ...]) -> tuple[ModuleText, Trace]:
+    """Return a module in which `first` has other lines, and a run of it."""
     module = parsed(textwrap.dedent(replaced("return values[start]", "\n        ".join(lines))).lstrip("\n"))
     probes, runner = Probes(module, ["first"]), LocalRunner()
     runner.load([compiled(module.whole(probes.definitions()))])
     runner.named("first")(np.arange(6), 3)
-    context = Context(module, Trace.of(probes, runner.named(LOG)))
-    (line, *_) = module.functions["first"].body
+    return module, Trace.of(probes, runner.named(LOG))
+
+
+@pytest.mark.parametrize(("stored", "is_told"), [("0", False), ("len(values)", False), ("start / 4", True)])
+def test_that_numbers_are_cut_off_is_said_only_where_some_with_fractions_are_stored(stored: str, is_told: bool) -> None:
+    lines = "kept = np.array(values)", f"kept[:1] = {stored}", "return kept"
+    module, trace = run_of_first(lines)
+    context, line = Context(module, trace), module.functions["first"].body[0]
     edits = [each for node in walk(line) for each in edits_at(Site(context, "first", line, node))]
     found = [(each.id, each.function, each.line) for each in edits if each.id == "whole-numbers"]
     assert found == [("whole-numbers", "first", 28)] * is_told
+
+
+@pytest.mark.parametrize("first", ["kept = np.array(values)", "kept, _ = np.array(values), 0"])
+def test_what_names_a_whole_value_stores_no_part_of_one(first: str) -> None:
+    lines = first, "kept[:1] = start", "return kept"
+    module, trace = run_of_first(lines)
+    right = Prints(
+        each.known for node, each in trace.entries if getattr(node, "lineno", 30) < 30 and each.known is not None
+    )
+    places = locate(module, trace, right, "first", (), frozenset(), None)
+    assert [each.lineno for each in places.storing] == [29]
 
 
 def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at(stage: Stage) -> None:
