@@ -264,9 +264,9 @@ class KnownMistakes:
         """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
         It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
-        in which values go wrong, if that is also the first with a value that is wrong as any of the mistake's is: other
-        ways to an answer have values of their own. One in the mistake's own function comes before one in a helper,
-        which may have been given what is wrong. The line is 0 where none is.
+        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. One in the
+        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0
+        where none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
@@ -290,7 +290,10 @@ class KnownMistakes:
                 break
             doubted += self._doubted(seen)
             alike += seen.first_like([each for _, each in theirs])
-        places = made or [each for each in doubted if each in alike]
+        if not made:
+            fine = self._fine(mistake, checks, search)
+            doubted, alike = ([each for each in some if not {each, (each[0], 0)} & fine] for some in (doubted, alike))
+        places = made or doubted or alike
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
@@ -316,6 +319,7 @@ class KnownMistakes:
         """Return the one line in which values go wrong: by what it makes, stores or answers."""
         places, search, own = seen.places, seen.search, seen.own
         begun = [each for each in places.origins if _is_begun(each, places) and not seen.is_way(each)]
+        begun = [each for each in begun if id(each) not in seen.checked]
         lines = {(seen.trace.probes.within[id(each)], each.lineno) for each in begun}
         lines = {each for each in lines if each[0] in own}
         lines = lines or {(places.function[id(each)], each.lineno) for each in places.storing}
@@ -323,6 +327,21 @@ class KnownMistakes:
         if len(found) != 1 and not begun and seen.check.kind != "purity":
             found = self._answering(seen.mistake, search, places)
         return found if len(found) == 1 else []
+
+    def _fine(self, mistake: Mistake, checks: Checks, search: Search) -> set[tuple[str, int]]:
+        """Return the lines, or 0 for all, in which right answers are made with values that no right module has, too.
+
+        They are another way to them. So are all lines of a helper that a function without a wrong answer uses as well.
+        """
+        trusted, name = checks.trusted(), mistake.replaces
+        used = {helper for each in trusted & set(search.module.functions) for helper in search.reached(each)}
+        found = {(each, 0) for each in used if each != name and not each.startswith(f"{name}.")}
+        for check in checks.passing(lambda label: label == name, MOST_PLACED, name):
+            trace = search.trace(check)
+            located = search.places(check, trace, trusted) if trace is not None else None
+            if trace is not None and located is not None and located.known:
+                found |= {(trace.probes.within[id(each)], each.lineno) for each in located.origins}
+        return found
 
     @staticmethod
     def _answering(mistake: Mistake, search: Search, places: Places) -> list[tuple[str, int]]:

@@ -347,13 +347,37 @@ def test_a_known_mistake_does_not_stand_in_a_check_of_arguments_that_passed(stag
     check = "    if np.cumsum(values)[-1] < -100:\n            raise ValueError(values)\n        result = 0"
     learners = replaced("    result = 0", check).replace("result += each * each", "result += each")
     (cause,) = causes(stage, RIGHT, learners, [[each] for each in TOTALS], mistakes=(SUMMED,))
-    assert (cause.id, cause.function, cause.line) == ("summed", "total", 0)
+    assert (cause.id, cause.function, cause.line) == ("summed", "total", 40)
 
 
-def test_where_another_way_to_an_answer_begins_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
-    source = "def last(values):\n    return values[-1] ** 2\n\n\ntotal = last\n"
-    mistake = Mistake("last", "row", "total", "Only the last one counts.", "Add them all up.", source)
+LAST = Mistake(
+    "last", "row", "total", "Only the last one counts.", "Add them all up.",
+    "def last(values):\n    return values[-1] ** 2\n\n\ntotal = last\n",
+)  # fmt: skip
+
+
+def test_where_another_way_to_a_right_answer_begins_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
     lines = "third, result = values[-1] / 3, 0", "for _ in range(9):", "    result += third * third", "return result"
     learners = replaced("result = 0", "\n        ".join(lines))
-    (cause,) = causes(stage, RIGHT, learners, [[each] for each in TOTALS], mistakes=(mistake,))
-    assert (cause.id, cause.function, cause.line) == ("last", "total", 0)
+    failing, passing = [[each] for each in TOTALS], [[("total", (np.array([0.0, 0.0, size]),))] for size in (1.25, 3.5)]
+    for right_ones, line in ([], 36), (passing, 0):
+        (cause,) = causes(stage, RIGHT, learners, failing, right_ones, mistakes=(LAST,))
+        assert (cause.id, cause.function, cause.line) == ("last", "total", line)
+
+
+def test_a_helper_of_a_function_without_a_wrong_answer_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
+    lines = (
+        "part, result = nine_times(values[2]), 0",
+        "for _ in range(9):",
+        "    result += part * part / 729",
+        "return result",
+    )
+    helper = "\n\n    def nine_times(x):\n        return 9 * x\n"
+    learners = (
+        replaced("result = 0", "\n        ".join(lines)).replace("values[start]", "nine_times(values[start]) / 9")
+        + helper
+    )
+    failing, firsts = [[each] for each in TOTALS], [[("first", (np.array([size, 2.5]), 0))] for size in (1.5, 4.0)]
+    for right_ones, function, line in ([], "nine_times", 46), (firsts, "total", 0):
+        (cause,) = causes(stage, RIGHT, learners, failing, right_ones, mistakes=(LAST,))
+        assert (cause.id, cause.function, cause.line) == ("last", function, line)
