@@ -290,10 +290,8 @@ class KnownMistakes:
                 break
             doubted += self._doubted(seen)
             alike += seen.first_like([each for _, each in theirs])
-        if not made:
-            fine = self._fine(mistake, checks, search)
-            doubted, alike = ([each for each in some if not {each, (each[0], 0)} & fine] for some in (doubted, alike))
-        places = made or doubted or alike
+        fine = self._fine(mistake, checks, search) if not made else set()
+        places = made or [each for each in doubted or alike if not {each, (each[0], 0)} & fine]
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
@@ -331,7 +329,8 @@ class KnownMistakes:
     def _fine(self, mistake: Mistake, checks: Checks, search: Search) -> set[tuple[str, int]]:
         """Return the lines, or 0 for all, in which right answers are made with values that no right module has, too.
 
-        They are another way to them. So are all lines of a helper that a function without a wrong answer uses as well.
+        They are another way to them, unless they are returned: what a test does not look at may be wrong. So are all
+        lines of a helper that a function without a wrong answer uses as well.
         """
         trusted, name = checks.trusted(), mistake.replaces
         used = {helper for each in trusted & set(search.module.functions) for helper in search.reached(each)}
@@ -340,7 +339,9 @@ class KnownMistakes:
             trace = search.trace(check)
             located = search.places(check, trace, trusted) if trace is not None else None
             if trace is not None and located is not None and located.known:
-                found |= {(trace.probes.within[id(each)], each.lineno) for each in located.origins}
+                returned = {each.lineno for each in located.statements if isinstance(each, ast.Return)}
+                lines = {(trace.probes.within[id(each)], each.lineno) for each in located.origins}
+                found |= {each for each in lines if each[1] not in returned}
         return found
 
     @staticmethod
