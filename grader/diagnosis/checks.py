@@ -408,7 +408,6 @@ class Checks:
 
     maker: Maker
     failing: list[Check] = field(default_factory=list)
-    unclear: list[Ended] = field(default_factory=list)  # failed tests of which each answer is right by itself
     _right: list[Check] = field(default_factory=list)  # right calls of tests that failed
     _passed: list[Passed] = field(default_factory=list)
     _made: dict[str, Check | None] = field(default_factory=dict)  # by test that passed
@@ -432,13 +431,12 @@ class Checks:
         return found
 
     def _take(self, ended: Ended) -> None:
-        for is_exact in (False, True):
-            wrong, right = self.maker.split(ended, is_exact)
+        for is_exact, is_joint in ((False, False), (True, False), (False, True)):
+            wrong, right = self.maker.split(ended, is_exact, is_joint)
             if wrong:
                 self.failing += wrong
                 self._right += right
                 return
-        self.unclear.append(ended)
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
         """Return right calls that lead to some function: those of one function, and of the others in turn."""
@@ -499,12 +497,12 @@ class Maker:
     rights: Sequence[types.ModuleType]
     learner: bytes
 
-    def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
+    def split(self, ended: Ended, is_exact: bool, is_joint: bool = False) -> tuple[list[Check], list[Check]]:
         """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
 
         A call that needs nothing from before stands by itself; of the others the first wrong one counts, and the last
         one once that is explained. One of which right modules give several answers was none that the test ended at,
-        where a later one is wrong.
+        where a later one is wrong. With is_joint a right module has to answer all that led to a call alike, too.
         """
         wrong: list[Check] = []
         right: list[Check] = []
@@ -519,16 +517,16 @@ class Maker:
                     )
                     self._sort(made, is_right, wrong, right)
             elif not is_right and chained is None:
-                chained = self._chained(ended, answers, place, is_exact)
+                chained = self._chained(ended, answers, place, is_exact, is_joint)
                 wrong += [chained] if chained is not None else []
             elif not is_right:
                 last = place
         if chained is not None and last:
-            chained.then = self._chained(ended, answers, last, is_exact)
+            chained.then = self._chained(ended, answers, last, is_exact, is_joint)
         return [*(each for each in wrong[:-1] if len(each.rights) == 1), *wrong[-1:]], right
 
     def _chained(
-        self, ended: Ended, answers: Sequence[tuple[Record, bool]], place: int, is_exact: bool
+        self, ended: Ended, answers: Sequence[tuple[Record, bool]], place: int, is_exact: bool, is_joint: bool
     ) -> Check | None:
         """Return a wrong call with all that came before it; None where another right module answers alike."""
         forms = [each for each, _ in answers[: place + 1]]
@@ -538,10 +536,12 @@ class Maker:
         )  # fmt: skip
         made.later = [*takewhile(lambda each: each.kind == "getattr", ended.records[place + 1 :])]
         wrong: list[Check] = []
-        self._sort(made, False, wrong, [])
+        self._sort(made, False, wrong, [], is_joint)
         return made if wrong else None
 
-    def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
+    def _sort(
+        self, check: Check, is_right: bool, wrong: list[Check], right: list[Check], is_joint: bool = False
+    ) -> None:
         """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""
         if is_right:
             right.append(check)
@@ -553,7 +553,7 @@ class Maker:
                 own = _answered(self._replay(module, ended, check.is_exact), check.records)
                 if len(own) != len(check.records) or own[-1][0].error is not None:
                     continue
-                if own[-1][1]:
+                if own[-1][1] and (not is_joint or all(is_same for _, is_same in own)):
                     right.append(check)
                     return
                 form = [each for each, _ in own]
