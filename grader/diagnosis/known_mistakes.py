@@ -71,6 +71,7 @@ class KnownMistakes:
         self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
+        self._floors: dict[Check, float] = {}
         self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
 
     def _is_true_of_text(self, mistake: Mistake) -> bool:
@@ -236,9 +237,14 @@ class KnownMistakes:
         if check not in self._ran:
             replay = self._replay(self._module(()), check, False)
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                _, ran = traced(lambda: [replay.perform(each) for each in check.records], self._files)
-            self._ran[check] = ran
+                done, self._ran[check] = traced(lambda: [replay.perform(each) for each in check.records], self._files)
+            self._floors[check] = 0.0 if all(each is not None and each[-1] for each in done) else NOISE
         return self._ran[check]
+
+    def _floor_of(self, check: Check) -> float:
+        """Return up to where differences from a wrong answer are none: nowhere, if it is that near to the right one."""
+        self._ran_in(check)
+        return self._floors[check]
 
     def is_explained(self, check: Check) -> bool:
         """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
@@ -248,7 +254,7 @@ class KnownMistakes:
         """Return the mistake that was told of other calls and explains a later call of a test with its earlier ones."""
         return next((each for each in self.told if self._explains((each,), check)), None)
 
-    def _explains(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
+    def _explains(self, mistakes: tuple[Mistake, ...], check: Check, floor: float | None = None) -> bool:
         """Say whether a module with mistakes answers as the learner's did: to the dtype, else nearly."""
         mistakes = (*(each for each in check.beside if each not in mistakes), *mistakes)
         key = tuple(each.id for each in mistakes), check
@@ -257,7 +263,8 @@ class KnownMistakes:
             is_exact, records = check.is_exact or check.kind == "dtype", (*check.records, *check.later)
             modules = [self._module(mistakes, other) for other in ((True, False) if self.instead else (False,))]
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                self._answers[key] = any(self._replay(each, check, is_exact).agrees(records) for each in modules)
+                floor = self._floor_of(check) if floor is None else floor
+                self._answers[key] = any(self._replay(each, check, is_exact, floor).agrees(records) for each in modules)
         return self._answers[key]
 
     def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int, bool]:
@@ -344,11 +351,13 @@ class KnownMistakes:
         kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
         kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
-        return any(not self._explains(match.mistakes, each) for each in kept if is_of_refusals or not each.is_refusal)
+        return any(
+            not self._explains(match.mistakes, each, NOISE) for each in kept if is_of_refusals or not each.is_refusal
+        )
 
-    def _replay(self, module: types.ModuleType, check: Check, is_exact: bool) -> Replay:
+    def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
-        replay.floor = NOISE
+        replay.floor = floor
         return replay
 
     def _module(self, mistakes: Sequence[Mistake], by_convention: bool = True) -> types.ModuleType:

@@ -100,3 +100,16 @@ def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too(stage
     calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
     calls += [("outer", (X - n, B)) for n in (0, 1, 2, 3)]
     assert told(stage, learners, calls, known) == {("absolute", "inner"), ("no-sum", "outer")}
+
+
+def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Stage) -> None:
+    right = "import numpy as np\n\n\ndef inner(x):\n    return np.log1p(-x)\n"
+    wrong = right.replace("np.log1p(-x)", "np.log(1 - x)")
+    known = [
+        Mistake("right-there", "row", "inner", "Large ones are wrong.", "Bound x.", "def inner(x):\n"
+                "    return np.log1p(-x) if x.max() < 0.5 else x\n"),
+        Mistake("digits", "row", "inner", "Digits are lost.", "Use log1p.", "def inner(x):\n    return np.log(1 - x)\n"),
+    ]  # fmt: skip
+    call: list[Call] = [("inner", (np.array([1e-17, 3e-18, 2e-19]),))]
+    for order in (known, known[::-1]):
+        assert [each.id for each in causes(stage, right, wrong, [call], [], tuple(order))] == ["digits"]
