@@ -108,7 +108,7 @@ def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Sta
     known = [
         Mistake("right-there", "row", "inner", "Large ones are wrong.", "Bound x.", "def inner(x):\n"
                 "    return np.log1p(-x) if x.max() < 0.5 else x\n"),
-        Mistake("digits", "row", "inner", "Digits are lost.", "Use log1p.", "def inner(x):\n    return np.log(1 - x)\n"),
+        Mistake("digits", "row", "inner", "Digits are lost.", "Use it.", "def inner(x):\n    return np.log(1 - x)\n"),
     ]  # fmt: skip
     call: list[Call] = [("inner", (np.array([1e-17, 3e-18, 2e-19]),))]
     for order in (known, known[::-1]):
