@@ -113,3 +113,11 @@ def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Sta
     call: list[Call] = [("inner", (np.array([1e-17, 3e-18, 2e-19]),))]
     for order in (known, known[::-1]):
         assert [each.id for each in causes(stage, right, wrong, [call], [], tuple(order))] == ["digits"]
+
+
+def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet(stage: Stage) -> None:
+    right = "def inner(x):\n    for each in x:\n        yield 2 * each\n"
+    wrong = "def inner(x):\n    return [2 * each for each in x]\n"
+    known = Mistake("a-list", "row", "inner", "All came at once.", "Yield each.", wrong)
+    found = causes(stage, right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
+    assert [each.id for each in found] == ["a-list"]
