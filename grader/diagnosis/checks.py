@@ -6,7 +6,7 @@ import copy
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Self, TypeVar
@@ -431,12 +431,15 @@ class Checks:
         return found
 
     def _take(self, ended: Ended) -> None:
-        for is_exact, is_joint in ((False, False), (True, False), (False, True)):
-            wrong, right = self.maker.split(ended, is_exact, is_joint)
-            if wrong:
-                self.failing += wrong
-                self._right += right
-                return
+        wrong, right = self.maker.split(ended, False)
+        if not wrong:
+            wrong, right = self.maker.split(ended, True)
+        if not wrong:  # each answer is right by itself, but no right module gives all of them
+            alone = [replace(self.maker, rights=[each]) for each in self.maker.rights[:MOST_RIGHT]]
+            wrong, right = min((each.split(ended, False) for each in alone), key=lambda each: len(each[0]))
+        if wrong:
+            self.failing += wrong
+            self._right += right
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
         """Return right calls that lead to some function: those of one function, and of the others in turn."""
@@ -497,12 +500,12 @@ class Maker:
     rights: Sequence[types.ModuleType]
     learner: bytes
 
-    def split(self, ended: Ended, is_exact: bool, is_joint: bool = False) -> tuple[list[Check], list[Check]]:
+    def split(self, ended: Ended, is_exact: bool) -> tuple[list[Check], list[Check]]:
         """Return the calls of a failed test that were answered wrongly, and those that were answered rightly.
 
         A call that needs nothing from before stands by itself; of the others the first wrong one counts, and the last
         one once that is explained. One of which right modules give several answers was none that the test ended at,
-        where a later one is wrong. With is_joint a right module has to answer all that led to a call alike, too.
+        where a later one is wrong.
         """
         wrong: list[Check] = []
         right: list[Check] = []
@@ -517,16 +520,16 @@ class Maker:
                     )
                     self._sort(made, is_right, wrong, right)
             elif not is_right and chained is None:
-                chained = self._chained(ended, answers, place, is_exact, is_joint)
+                chained = self._chained(ended, answers, place, is_exact)
                 wrong += [chained] if chained is not None else []
             elif not is_right:
                 last = place
         if chained is not None and last:
-            chained.then = self._chained(ended, answers, last, is_exact, is_joint)
+            chained.then = self._chained(ended, answers, last, is_exact)
         return [*(each for each in wrong[:-1] if len(each.rights) == 1), *wrong[-1:]], right
 
     def _chained(
-        self, ended: Ended, answers: Sequence[tuple[Record, bool]], place: int, is_exact: bool, is_joint: bool
+        self, ended: Ended, answers: Sequence[tuple[Record, bool]], place: int, is_exact: bool
     ) -> Check | None:
         """Return a wrong call with all that came before it; None where another right module answers alike."""
         forms = [each for each, _ in answers[: place + 1]]
@@ -536,7 +539,7 @@ class Maker:
         )  # fmt: skip
         made.later = [*takewhile(lambda each: each.kind == "getattr", ended.records[place + 1 :])]
         wrong: list[Check] = []
-        self._sort(made, False, wrong, [], is_joint)
+        self._sort(made, False, wrong, [])
         return made if wrong else None
 
     def _sort(
@@ -553,7 +556,7 @@ class Maker:
                 own = _answered(self._replay(module, ended, check.is_exact), check.records)
                 if len(own) != len(check.records) or own[-1][0].error is not None:
                     continue
-                if own[-1][1] and (not is_joint or all(is_same for _, is_same in own)):
+                if own[-1][1]:
                     right.append(check)
                     return
                 form = [each for each, _ in own]

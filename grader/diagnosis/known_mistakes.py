@@ -206,9 +206,11 @@ class KnownMistakes:
         found = [
             each
             for each in self.mistakes
-            if each.replaces.partition(".")[0] in reached
-            and (each.replaces in ran or not self._is_plain(each.replaces))
-            and not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
+            if (name := each.replaces.partition(".")[0]) in self.instead  # of two forms it may be the one to change
+            or (name in reached and (each.replaces in ran or not self._is_plain(each.replaces)))
+        ]
+        found = [
+            each for each in found if not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
         ]
         if len(check.records) > LONG:
             found = [each for each in found if each.criterion == check.criterion]

@@ -86,6 +86,38 @@ def test_answers_of_which_each_is_right_in_another_right_module_are_wrong_togeth
     assert failing(2.5, 1.5) == failing(1.5, 2.5) == []
 
 
+CURVE = """
+    import numpy as np
+
+
+    def softmax(x):
+        return x / (1 + np.abs(x))
+
+
+    def both(x):
+        return 1 / (1 + np.abs(x)) ** 2
+"""
+BY_FORM = {
+    "softmax": ("x / (1 + np.abs(x))", "np.tanh(x)"),
+    "both": ("1 / (1 + np.abs(x)) ** 2", "1 - np.tanh(x) ** 2"),
+}
+CURVE_BY_TANH = CURVE.replace(*BY_FORM["both"]).replace(*BY_FORM["softmax"])
+
+
+@pytest.mark.parametrize("function", ["softmax", "both"])
+def test_of_two_forms_in_one_module_the_known_one_is_told(stage: Stage, function: str) -> None:
+    """Each call is right by itself in some right module, and a test asks for both together."""
+    own, other = BY_FORM[function]
+    known = Mistake(
+        "two-forms", "row", function, "Two forms.", "Take one.", f"def {function}(x):\n    return {other}\n"
+    )
+    beside = Mistake("sign", "row", function, "A sign.", "Turn it.", f"def {function}(x):\n    return -({own})\n")
+    failing: list[list[Call]] = [[("softmax", (X,)), ("softmax", (X / 2,)), ("both", (X,))]]
+    wrong = CURVE.replace(own, other)
+    found = causes(stage, CURVE, wrong, failing, PASSING, (beside, known), others=[CURVE_BY_TANH])
+    assert [each.id for each in found] == ["two-forms"]
+
+
 DRAWN = """
     import numpy as np
 
