@@ -48,6 +48,9 @@ class Late:
     call_seconds = 0.0
     failure: WorkerFailed | None = None
 
+    def forget(self) -> None:
+        pass
+
     def request(self, *given: Any, label: str = "") -> Any:
         self.failure = WorkerFailed("timed_out", label)
         raise self.failure
@@ -64,3 +67,29 @@ def test_an_exchange_that_took_too_long_is_told_even_where_the_search_goes_on() 
     with pytest.raises(RunnerGone):
         found.named("double")
     assert found.was_cut and not left
+
+
+class Recording:
+    """A connection that keeps what it was asked."""
+
+    call_seconds = 0.0
+    failure: WorkerFailed | None = None
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+
+    def forget(self) -> None:
+        self.records.clear()
+
+    def request(self, *given: Any, label: str = "") -> Any:
+        self.records.append(given)
+        return [[[]], 0.0]
+
+
+def test_trials_are_not_kept() -> None:
+    connection: Any = Recording()
+    found = RemoteRunner(lambda: connection, lambda _: None, time.monotonic() + 1000, lambda *_: False)
+    found._codes, found._module, found._connection = [], 1, connection
+    for _ in range(3):
+        found.attempt([[]], [])
+    assert found.exchanges == 3 and len(connection.records) == 1
