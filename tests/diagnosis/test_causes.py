@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from grader.course.answers import Mistake, Premise
 from grader.course.stage import Stage
+from grader.diagnosis.causes import Explainer
+from grader.diagnosis.edited import Cause
 from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
 
@@ -277,3 +280,14 @@ def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str
     assert [(each.id, each.line) for each in causes(stage, WINDOW, learners, calls, mistakes=(known,))] == [
         ("known", line)
     ]
+
+
+@pytest.mark.parametrize(("speaking", "told"), [("first", []), ("places", ["places"])])
+def test_an_edit_of_a_function_that_is_asked_itself_needs_a_call_of_its_own(
+    stage: Stage, speaking: str, told: list[str]
+) -> None:
+    failing: list[Any] = [Mock(label=label) for label in ("places", "first")]
+    explainer = Explainer(stage, RIGHT.encode(), RIGHT, (), {}, None)
+    checks = frozenset(each for each in failing if each.label == speaking)
+    explainer.causes = [Cause("term-superfluous", "places", 3, "`2` is too much.", "Write `x`.", checks, "row")]
+    assert [each.function for each in explainer.causes if each not in explainer._not_of_own_calls(failing)] == told
