@@ -24,6 +24,7 @@ from grader.classroom.receipt import Receipt
 from grader.classroom.results import Malformed, StageResult, document, expect_graded, read, ungraded
 from grader.course.provenance import Provenance
 from grader.course.stage import Stage
+from grader.course.table import together
 from grader.criterion import Passes
 from grader.errors import GraderFault, UsageError
 from grader.gradebook.marks import Entry
@@ -58,7 +59,7 @@ def status(result: StageResult) -> Status:
     """Return the status of a stage; what was not graded is an error, never a failure, and what waits is pending."""
     context = f"grader/{result.stage.id}"
     if result.waits_for:
-        names = " and ".join(result.waits_for)
+        names = together(result.waits_for)
         told = f"Waits for {names}: hand in a module that passes there, too. No marks lost."
         return Status(context, "pending", _short(told))
     if result.is_missing:

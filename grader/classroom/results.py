@@ -17,6 +17,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 from grader.course.provenance import VERSION
 from grader.course.stage import FEEDBACK, Stage
+from grader.course.table import together
 from grader.criterion import Counts, KindCount, redecided
 from grader.errors import GraderFault
 from grader.outcome import KINDS, Status
@@ -191,7 +192,7 @@ def _waiting(values: dict[str, Any], stage: Stage) -> StageResult:
     _expect(values.get("criteria") == [] and values.get("passed") is False, "criteria, passed")
     _expect(bool(named) and all(each in known for each in named), "waits_for")
     waits_for = tuple(name for name in known if name in named)
-    return StageResult(stage, why=f"it waits for {' and '.join(waits_for)}", waits_for=waits_for)
+    return StageResult(stage, why=f"it waits for {together(waits_for)}", waits_for=waits_for)
 
 
 def _version(values: dict[str, Any], name: str) -> str | None:

@@ -11,6 +11,7 @@ import typer
 
 from grader.atomic import write_new
 from grader.commands.options import AnyStage, ExploredFiles, Isolation, Json
+from grader.course.table import together
 from grader.errors import UsageError
 from grader.progress.workspace import equipped, open_workspace
 from grader.report.document import dumps
@@ -146,8 +147,7 @@ def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]
     options = [option for option in options if option not in allowed]
     if options and not known[stage.id].of_sentence:
         others = [name for name, plan in known.items() if plan.of_sentence]
-        listed = " and ".join(filter(None, (", ".join(others[:-1]), others[-1]))) if others else ""
-        which = f", which {listed} explore" if others else ""
+        which = f", which {together(others)} explore" if others else ""
         message = f"{options[0]} is about a sentence{which}: {stage.id} has its own data"
         raise UsageError(
             message, f"`grader explore {stage.id}` alone shows it; --seed draws other data where any are drawn."

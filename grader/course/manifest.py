@@ -132,6 +132,7 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     hidden holds the answers, where that is not the course's own folder for them: such a course needs no table. Raises
     CourseError with every mistake of every manifest and between them.
     """
+    root = root.absolute()  # whoever grades works in folders of its own
     folders = sorted(path.parent for path in root.glob("stages/*/stage.toml"))
     if not folders:
         raise CourseError(f"{root} has no stages: expected stages/<stage>/stage.toml in it")

@@ -34,6 +34,16 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+def together(names: Iterable[object]) -> str:
+    """Return all of some names as a sentence has them, and nothing of none.
+
+    >>> together(["split", "join", "merge"]), together(["split", "join"])
+    ('split, join and merge', 'split and join')
+    """
+    *first, last = [*map(str, names)] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def near(name: str, known: Iterable[str]) -> list[str]:
     """Up to three known names that are spelt alike, the nearest first."""
     import difflib  # only a mistake needs it

@@ -65,13 +65,15 @@ class Gate:
         """Return the edit that is the cause of the call; None where none is sure enough."""
         kinds = {self.check.kind, *(OF_ANSWERS if self.check.is_plain else ())}
         peers = [each for each in self.failing if each.label == self.check.label and each.kind in kinds]
-        peers += self._of_one_fault(kinds) if winners else []
         standing = [each for each in winners if self._is_stated(each.edit) and not _is_constant(each.edit)]
         if self.check.is_plain:
             standing = [each for each in standing if _is_enough(each, peers)]
             standing = self._in_further_calls(standing[:MOST_FURTHER], set(peers))
         supported = self._supported
         standing = [each for each in standing if id(each) in supported or _explains_enough(each, self.check, peers)]
+        if standing and (others := self._of_one_fault(kinds)):
+            peers += others
+            standing = [each for each in standing if id(each) in supported or _explains_enough(each, self.check, peers)]
         if self.before:  # of two edits at once there are many: both have to be usual, and to put several calls right
             is_usual = all(
                 each.rank <= USUAL and self._is_stated(each) and not _is_constant(each) for each in self.before

@@ -6,7 +6,7 @@ import copy
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Self, TypeVar
@@ -408,7 +408,6 @@ class Checks:
 
     maker: Maker
     failing: list[Check] = field(default_factory=list)
-    unclear: list[Ended] = field(default_factory=list)  # failed tests of which each answer is right by itself
     _right: list[Check] = field(default_factory=list)  # right calls of tests that failed
     _passed: list[Passed] = field(default_factory=list)
     _made: dict[str, Check | None] = field(default_factory=dict)  # by test that passed
@@ -432,13 +431,15 @@ class Checks:
         return found
 
     def _take(self, ended: Ended) -> None:
-        for is_exact in (False, True):
-            wrong, right = self.maker.split(ended, is_exact)
-            if wrong:
-                self.failing += wrong
-                self._right += right
-                return
-        self.unclear.append(ended)
+        wrong, right = self.maker.split(ended, False)
+        if not wrong:
+            wrong, right = self.maker.split(ended, True)
+        if not wrong:  # each answer is right by itself, but no right module gives all of them
+            alone = [replace(self.maker, rights=[each]) for each in self.maker.rights[:MOST_RIGHT]]
+            wrong, right = min((each.split(ended, False) for each in alone), key=lambda each: len(each[0]))
+        if wrong:
+            self.failing += wrong
+            self._right += right
 
     def passing(self, reaches: Callable[[str], bool], most: int, first: str = "") -> list[Check]:
         """Return right calls that lead to some function: those of one function, and of the others in turn."""
@@ -541,7 +542,9 @@ class Maker:
         self._sort(made, False, wrong, [])
         return made if wrong else None
 
-    def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
+    def _sort(
+        self, check: Check, is_right: bool, wrong: list[Check], right: list[Check], is_joint: bool = False
+    ) -> None:
         """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""
         if is_right:
             right.append(check)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.course.stage import Stage
+from grader.course.table import together
 from grader.diagnosis.calls import parameter_names
 from grader.diagnosis.comparison.wording import number_pair
 from grader.diagnosis.replay import Replay, same_array, usable
@@ -409,6 +410,6 @@ def _some_axes(ndim: int) -> list[tuple[int, ...]]:
 
 def _axes(several: tuple[int, ...], names: tuple[str, ...], ndim: int) -> str:
     """Return axes in words, by their names where these are known: axis 0 (batch)."""
-    numbers = " and ".join(map(str, several))
+    numbers = together(several)
     known = [names[axis] for axis in several] if len(names) == ndim else []
     return f"{'axis' if len(several) == 1 else 'axes'} {numbers}" + (f" ({', '.join(known)})" if known else "")

@@ -23,6 +23,7 @@ MOST_TIMES = 4  # that an expression is noted in one run
 MOST_NOTES = 3000  # in one run
 MOST_NAMES = 60
 MOST_NODES = 2500  # of a function whose values are noted
+MOST_BYTES, MOST_KNOWN = 1 << 11, 1 << 12  # of arrays whose sums are kept: most values are seen several times
 MOST_SIZE = 1 << 14  # numbers of an array, or entries of a container, that are summed up
 EXPRESSIONS = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp,
@@ -33,7 +34,7 @@ import math as _probe_math, zlib as _probe_zlib
 import numpy as _probe_numpy
 
 {LOG} = [[], {{}}, []]
-_probe_times, _probe_weights, _probe_ran = {{}}, {{}}, set()
+_probe_times, _probe_weights, _probe_known, _probe_ran = {{}}, {{}}, {{}}, set()
 
 
 def {CLEAR}():
@@ -42,12 +43,21 @@ def {CLEAR}():
 
 
 def _probe_sums(array):
+    key = array.tobytes() if array.nbytes <= {MOST_BYTES} else None
+    key = key is not None and (array.dtype.str, array.size, key)
+    if key in _probe_known:
+        return _probe_known[key]
     plain = array.astype(float).reshape(-1)
-    if not _probe_numpy.isfinite(plain).all():
+    size = float(abs(plain).sum())
+    if not _probe_math.isfinite(size):
         plain = _probe_numpy.nan_to_num(plain, nan=0.5, posinf=1e9, neginf=-1e9)
+        size = float(abs(plain).sum())
     if plain.size not in _probe_weights:
         _probe_weights[plain.size] = _probe_numpy.sin(_probe_numpy.arange(1.0, plain.size + 1))
-    return float(plain.sum()), float(plain @ _probe_weights[plain.size]), float(abs(plain).sum())
+    sums = float(plain.sum()), float(plain @ _probe_weights[plain.size]), size
+    if key and len(_probe_known) < {MOST_KNOWN}:
+        _probe_known[key] = sums
+    return sums
 
 
 def _probe_print(value, depth=0):

@@ -59,7 +59,7 @@ class KnownMistakes:
     mistakes: Sequence[Mistake]
     learner: bytes
     instead: Mapping[str, Any] = field(default_factory=dict)  # what takes the place of the reference's
-    _modules: dict[tuple[str, ...], types.ModuleType] = field(default_factory=dict)
+    _modules: dict[tuple[object, ...], types.ModuleType] = field(default_factory=dict)
     _answers: dict[tuple[tuple[str, ...], Check], bool] = field(default_factory=dict)
     undecided: dict[Check, tuple[str, ...]] = field(default_factory=dict)  # the ids of those that explain a call alike
     told: list[Mistake] = field(default_factory=list)
@@ -71,6 +71,7 @@ class KnownMistakes:
         self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
+        self._floors: dict[Check, float] = {}
         self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
 
     def _is_true_of_text(self, mistake: Mistake) -> bool:
@@ -205,9 +206,11 @@ class KnownMistakes:
         found = [
             each
             for each in self.mistakes
-            if each.replaces.partition(".")[0] in reached
-            and (each.replaces in ran or not self._is_plain(each.replaces))
-            and not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
+            if (name := each.replaces.partition(".")[0]) in self.instead  # of two forms it may be the one to change
+            or (name in reached and (each.replaces in ran or not self._is_plain(each.replaces)))
+        ]
+        found = [
+            each for each in found if not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
         ]
         if len(check.records) > LONG:
             found = [each for each in found if each.criterion == check.criterion]
@@ -228,17 +231,23 @@ class KnownMistakes:
         return self._reached[label]
 
     def _is_plain(self, function: str) -> bool:
+        """Say whether a function runs when it is called: one that yields does not."""
         node = self._text.functions.get(function)
-        return node is not None and "yield" not in self._text.shown(node, 1 << 20)
+        return node is not None and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in walk(node))
 
     def _ran_in(self, check: Check) -> set[str]:
         """Return the functions of the reference that ran in a call: another one cannot be wrong there."""
         if check not in self._ran:
             replay = self._replay(self._module(()), check, False)
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                _, ran = traced(lambda: [replay.perform(each) for each in check.records], self._files)
-            self._ran[check] = ran
+                done, self._ran[check] = traced(lambda: [replay.perform(each) for each in check.records], self._files)
+            self._floors[check] = 0.0 if all(each is not None and each[-1] for each in done) else NOISE
         return self._ran[check]
+
+    def _floor_of(self, check: Check) -> float:
+        """Return up to where differences from a wrong answer are none: nowhere, if it is that near to the right one."""
+        self._ran_in(check)
+        return self._floors[check]
 
     def is_explained(self, check: Check) -> bool:
         """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
@@ -248,31 +257,30 @@ class KnownMistakes:
         """Return the mistake that was told of other calls and explains a later call of a test with its earlier ones."""
         return next((each for each in self.told if self._explains((each,), check)), None)
 
-    def _explains(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
+    def _explains(self, mistakes: tuple[Mistake, ...], check: Check, floor: float | None = None) -> bool:
         """Say whether a module with mistakes answers as the learner's did: to the dtype, else nearly."""
         mistakes = (*(each for each in check.beside if each not in mistakes), *mistakes)
         key = tuple(each.id for each in mistakes), check
         if key not in self._answers:
             self.asked += 1
-            module = self._module(mistakes)
+            is_exact, records = check.is_exact or check.kind == "dtype", (*check.records, *check.later)
+            modules = [self._module(mistakes, other) for other in ((True, False) if self.instead else (False,))]
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                is_exact = check.is_exact or check.kind == "dtype"
-                self._answers[key] = self._replay(module, check, is_exact).agrees((*check.records, *check.later))
+                floor = self._floor_of(check) if floor is None else floor
+                self._answers[key] = any(self._replay(each, check, is_exact, floor).agrees(records) for each in modules)
         return self._answers[key]
 
     def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int, bool]:
         """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
 
         It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
-        in which values go wrong, else the first with a value that is wrong as any of the mistake's is. One in the
-        mistake's own function comes before one in a helper, which may have been given what is wrong. The line is 0
-        where none is.
+        in which values go wrong. One in the mistake's own function comes before one in a helper, which may have been
+        given what is wrong. The line is 0 where none is.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
         made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
-        alike: list[tuple[str, int]] = []
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -284,27 +292,24 @@ class KnownMistakes:
             seen = _WrongCall(
                 check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search)
             )
-            theirs, lines = self._made_by(mistake, check, search)
-            made += seen.first_like([each for node, each in theirs if lines & _lines_of(node)])
+            made += seen.first_like(self._made_by(mistake, check, search))
             if any(each[0] == mistake.replaces for each in made):
                 break
             doubted += self._doubted(seen)
-            alike += seen.first_like([each for _, each in theirs])
-        places = made or doubted or alike
+        places = made or doubted
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
         return *min((each for each in places if each[0] == function), key=lambda each: each[1]), bool(made)
 
-    def _made_by(self, mistake: Mistake, check: Check, search: Search) -> tuple[list[tuple[ast.AST, Print]], set[int]]:
-        """Return the values of a module with a mistake, each with its node, and the lines that the mistake changes."""
+    def _made_by(self, mistake: Mistake, check: Check, search: Search) -> list[Print]:
+        """Return the values that the lines which a mistake changes make in a call."""
         text = "\n\n".join((self.reference_text, *(each.source for each in check.beside)))
         before = text.count("\n") + 3
+        lines = {before + line for line in self._lines_made(mistake)}
         trace = search.trace_with(f"{text}\n\n{mistake.source}", check)
         found = trace.entries if trace is not None else []
-        return [(node, each.known) for node, each in found if each.known is not None], {
-            before + line for line in self._lines_made(mistake)
-        }
+        return [each.known for node, each in found if each.known is not None and lines & _lines_of(node)]
 
     def _lines_made(self, mistake: Mistake) -> set[int]:
         """Return which lines of a mistake differ from the reference's function."""
@@ -349,18 +354,21 @@ class KnownMistakes:
         kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
         kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
-        return any(not self._explains(match.mistakes, each) for each in kept if is_of_refusals or not each.is_refusal)
+        return any(
+            not self._explains(match.mistakes, each, NOISE) for each in kept if is_of_refusals or not each.is_refusal
+        )
 
-    def _replay(self, module: types.ModuleType, check: Check, is_exact: bool) -> Replay:
+    def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
-        replay.floor = NOISE
+        replay.floor = floor
         return replay
 
-    def _module(self, mistakes: Sequence[Mistake]) -> types.ModuleType:
-        key = tuple(each.id for each in mistakes)
+    def _module(self, mistakes: Sequence[Mistake], by_convention: bool = True) -> types.ModuleType:
+        """Return the reference with mistakes; by convention with what takes the place of its functions."""
+        key: tuple[object, ...] = by_convention, *(each.id for each in mistakes)
         if key not in self._modules:
-            module = module_from(self._code, "reference" if not key else "wrong")
-            module.__dict__.update(self.instead)
+            module = module_from(self._code, "wrong" if mistakes else "reference")
+            module.__dict__.update(self.instead if by_convention else {})
             for each in mistakes:
                 exec(compile(each.source, f"<{each.id}>", "exec"), module.__dict__)
             self._modules[key] = module

@@ -48,6 +48,7 @@ class Replay:
         """Return a replay that goes on from here with the same objects, and leaves this one as it is."""
         other = copy.copy(self)
         other.objects, other.given = dict(self.objects), dict(self.given)
+        other._draws = self._draws.copied()
         return other
 
     def made(self) -> list[Any]:

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from grader.course.stage import Stage
+from grader.course.table import together
 from grader.diagnosis.checks import Check, answer_of
 from grader.diagnosis.edits import Context, Edit, Site, edits_at
 from grader.diagnosis.edits.base import RARE
@@ -560,7 +561,7 @@ def _together(members: Sequence[tuple[int, Edit]]) -> tuple[int, Edit]:
     """Return one edit of several that are alike, with its cost."""
     edits = sorted((each for _, each in members), key=lambda each: (each.line, each.changes[0][0].col_offset))  # type: ignore[attr-defined]
     first, others = edits[0], sorted({each.line for each in edits} - {edits[0].line})
-    places = f" (in line {' and '.join(map(str, others))} too)" if others else " (each time)"
+    places = f" (in line {together(others)} too)" if others else " (each time)"
     changes = tuple(each.changes[0] for each in edits)
     return max(cost for cost, _ in members) + 1, replace(first, changes=changes, template=first.template + places)
 

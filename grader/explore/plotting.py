@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.course.table import together
 from grader.explore.cells import COLOURS, View, fitted, shade
 from grader.explore.model import (
     Chart,
@@ -379,5 +380,5 @@ def _listed(graph: Graph, told: list[list[str]]) -> list[Text]:
     lines = []
     for place, lines_of in enumerate(told):
         into = dict.fromkeys(told[end][0].partition(" = ")[0] for start, end in graph.edges if start == place)
-        lines.append(Text(", ".join(lines_of) + (f"; into {' and '.join(into)}" if into else "")))
+        lines.append(Text(", ".join(lines_of) + (f"; into {together(into)}" if into else "")))
     return lines

@@ -19,6 +19,7 @@ from grader.course.manifest import load_course
 from grader.course.sealed import is_self_paced, public_only
 from grader.course.settings import find_course_root
 from grader.course.stage import Course, Feedback, Stage
+from grader.course.table import together
 from grader.errors import GraderFault, StageLocked, StageWaits, SubmissionError
 from grader.progress.state import Progress, current, state_of, waits_for
 from grader.progress.store import Store
@@ -258,7 +259,7 @@ def builds_on(stage: Stage) -> str:
 
 
 def _named(stages: Sequence[Stage]) -> str:
-    return " and ".join(f"{each.id} ({each.title})" for each in stages)
+    return together(f"{each.id} ({each.title})" for each in stages)
 
 
 def _first_sentences(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from grader.course.stage import FEEDBACK, Feedback, Stage
+from grader.course.table import together
 from grader.submission.parsing import Problem
 from grader.verdict import SOURCE, CriterionResult, Failure, Verdict
 
@@ -84,7 +85,7 @@ def _without_its_words(verdict: Verdict) -> Verdict:
 
 def held_back(stages: Sequence[str]) -> str:
     """Return why a report says no more than which rows pass."""
-    names = " and ".join(stages)
+    names = together(stages)
     return (
         f"Code can read the reference of {names} that it runs beside, so this report shows no messages, values or "
         f"output. Submit your own {names} that passes to see them."

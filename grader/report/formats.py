@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.course.table import listed, near
+from grader.course.table import listed, near, together
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,9 +130,8 @@ def parsed(text: str, as_json: bool = False) -> tuple[Target, ...]:
             raise UsageError(f"{target.name} is asked for twice", "Each format can be written once.")
     printed = [target.name for target in targets if target.printed]
     if len(printed) > 1:
-        wrong = " and ".join(printed) if len(printed) == 2 else f"{', '.join(printed[:-1])} and {printed[-1]}"
         kept = f"Only one can go to stdout: give the others a file, as in {printed[-1]}=FILE."
-        raise UsageError(f"{wrong} cannot {'both' if len(printed) == 2 else 'all'} be printed", kept)
+        raise UsageError(f"{together(printed)} cannot {'both' if len(printed) == 2 else 'all'} be printed", kept)
     return tuple(targets)
 
 

@@ -16,6 +16,7 @@ from grader.course import sealed
 from grader.course.answers import reference_source
 from grader.course.provided import given_text
 from grader.course.stage import Stage
+from grader.course.table import together
 from grader.errors import Lacking, SealError, StageWaits
 from grader.submission.snapshot import Snapshot, Source, Use, UsedModule
 
@@ -95,7 +96,7 @@ def _waits(stage: Stage, lacking: list[Stage], lending: Lending) -> StageWaits:
     found = tuple(Lacking(used.id, lending.is_failing(used), _told_since(used, lending)) for used in lacking)
     failing = [used for used, each in zip(lacking, found, strict=True) if each.is_failing]
     absent = [used for used in lacking if used not in failing]
-    parts = [f"{stage.id} builds on {' and '.join(used.id for used in lacking)}"]
+    parts = [f"{stage.id} builds on {together(used.id for used in lacking)}"]
     parts += [f"its {_files(failing)} {'does' if len(failing) == 1 else 'do'} not pass"] if failing else []
     parts += [f"no {_files(absent)} that passes was found"] if absent else []
     what = f"{parts[0]}, and {' and '.join(parts[1:])}"
@@ -117,4 +118,4 @@ def _told_since(used: Stage, lending: Lending) -> datetime | None:
 
 
 def _files(stages: list[Stage]) -> str:
-    return " and ".join(f"{each.module} ({each.id})" for each in stages)
+    return together(f"{each.module} ({each.id})" for each in stages)

@@ -24,6 +24,7 @@ from typing import Any
 from grader import children
 from grader.course.settings import UNSAID
 from grader.course.stage import STAGES, Forbidden
+from grader.course.table import together
 from grader.errors import GraderFault
 from grader.submission.forbidden import Layout, read_forbidden
 from grader.submission.parsing import (
@@ -134,7 +135,7 @@ def _hint(name: str, module: str, packages: Sequence[str]) -> str:
         return "Remove the import: a stage needs nothing from the grader."
     lent = [each for each in packages if root(each) == STAGES]
     if root(name) == STAGES or name.startswith("."):
-        may = f" Of other stages it may import {' and '.join(lent)}." if lent else ""
+        may = f" Of other stages it may import {together(lent)}." if lent else ""
         return f"A stage is one file: copy what you need into {module}.{may}"
     needed = f"write, or copy into {module}, what you need from {clipped(name)}."
     *others, last = *packages, "the standard library"

@@ -5,6 +5,7 @@ A process that nobody seeds draws other numbers each time, and what is told of a
 
 from __future__ import annotations
 
+import copy
 import random
 from typing import Any
 
@@ -25,11 +26,21 @@ class Draws:
     """
 
     def __init__(self) -> None:
-        self._bits = random.Random(_SEED).getrandbits  # nosec B311 # it has to be foreseeable
+        self._source: random.Random | None = None  # made at the first draw: most tests draw nothing without a seed
 
     def use(self) -> None:
         """Be where NumPy takes its entropy from, from now on."""
         _generators.randbits = self._bits
+
+    def copied(self) -> Draws:
+        """Return one that goes on from here, and leaves this one as it is."""
+        other = Draws()
+        other._source = copy.copy(self._source)
+        return other
+
+    def _bits(self, number: int) -> int:
+        self._source = self._source or random.Random(_SEED)  # nosec B311 # it has to be foreseeable
+        return self._source.getrandbits(number)
 
 
 def begin_process() -> None:

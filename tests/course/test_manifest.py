@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import load_stage
+from grader.course.manifest import load_course, load_stage
 from grader.course.stage import Forbidden, Limits, Tolerance
 from grader.errors import CourseError
 from tests.course.manifests import FORWARD, HEAD, SPLIT, TABLES, Write
@@ -28,6 +28,13 @@ class TestReading:
         assert load_stage(write(HEAD + 'milestone = "you can add"\n' + SPLIT)).milestone == "you can add"
         assert load_stage(write(HEAD + SPLIT)).milestone == ""
         assert mistake(write(HEAD + "milestone = 1\n" + SPLIT)).startswith("milestone: 1 is not a")
+
+    def test_a_course_read_from_here_is_the_same_from_elsewhere(
+        self, write: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = write(HEAD + SPLIT).parent.parent
+        monkeypatch.chdir(root)
+        assert load_course(Path(), root / "hidden").root == root
 
     def test_a_full_manifest_becomes_a_stage(self, write: Write) -> None:
         stage = load_stage(write(HEAD + 'requires = ["s01"]\nfeedback = "hint"\n' + TABLES + SPLIT + FORWARD))

@@ -7,7 +7,10 @@ import pytest
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from tests.diagnosis.engine import Call, causes
+from grader.diagnosis.checks import Checks, Ended
+from grader.outcome import Outcome
+from grader.sandbox.record import Record
+from tests.diagnosis.engine import Call, causes, module_of
 from tests.diagnosis.test_causes import X, stage
 
 __all__ = ["stage"]
@@ -59,6 +62,60 @@ def test_a_known_mistake_is_told_of_the_very_function_of_a_convention(stage: Sta
     failing: list[list[Call]] = [[("softmax", (X[0],))], [("softmax", (X[1],))]]
     found = causes(stage, RIGHT, wrong, failing, PASSING, (known,), others=[BY_TANH])
     assert [each.id for each in found] == ["tables-only"]
+
+
+def test_a_known_mistake_that_calls_the_references_own_form_is_told_beside_another_convention(stage: Stage) -> None:
+    source = "def both(x, w, b):\n    return softmax(x @ w)\n"
+    known = Mistake("no-bias", "row", "both", "The bias is missing.", "Add b.", source)
+    wrong = BY_TANH.replace("softmax(x @ w) + b", "x @ w / (1 + np.abs(x @ w))")
+    found = causes(stage, RIGHT, wrong, FAILING, PASSING, (known,), others=[BY_TANH])
+    assert [each.id for each in found] == ["no-bias"]
+
+
+def test_answers_of_which_each_is_right_in_another_right_module_are_wrong_together(stage: Stage) -> None:
+    rights = [module_of(f"first, second = {each}") for each in ("1.5, 2.5", "2.5, 1.5")]
+
+    def failing(first: float, second: float) -> list[str]:
+        read = [Record("getattr", 0, name, name, (), {}, True, ()) for name in ("first", "second")]
+        for record, value in zip(read, (first, second), strict=True):
+            record.result = record.returned = value
+        test = Ended(Outcome("test", "row", False, "failed"), read, {})
+        return [each.label for each in Checks.of(stage, [test], [], rights, b"").failing]
+
+    assert failing(1.5, 1.5) == ["second"]
+    assert failing(2.5, 1.5) == failing(1.5, 2.5) == []
+
+
+CURVE = """
+    import numpy as np
+
+
+    def softmax(x):
+        return x / (1 + np.abs(x))
+
+
+    def both(x):
+        return 1 / (1 + np.abs(x)) ** 2
+"""
+BY_FORM = {
+    "softmax": ("x / (1 + np.abs(x))", "np.tanh(x)"),
+    "both": ("1 / (1 + np.abs(x)) ** 2", "1 - np.tanh(x) ** 2"),
+}
+CURVE_BY_TANH = CURVE.replace(*BY_FORM["both"]).replace(*BY_FORM["softmax"])
+
+
+@pytest.mark.parametrize("function", ["softmax", "both"])
+def test_of_two_forms_in_one_module_the_known_one_is_told(stage: Stage, function: str) -> None:
+    """Each call is right by itself in some right module, and a test asks for both together."""
+    own, other = BY_FORM[function]
+    known = Mistake(
+        "two-forms", "row", function, "Two forms.", "Take one.", f"def {function}(x):\n    return {other}\n"
+    )
+    beside = Mistake("sign", "row", function, "A sign.", "Turn it.", f"def {function}(x):\n    return -({own})\n")
+    failing: list[list[Call]] = [[("softmax", (X,)), ("softmax", (X / 2,)), ("both", (X,))]]
+    wrong = CURVE.replace(own, other)
+    found = causes(stage, CURVE, wrong, failing, PASSING, (beside, known), others=[CURVE_BY_TANH])
+    assert [each.id for each in found] == ["two-forms"]
 
 
 DRAWN = """

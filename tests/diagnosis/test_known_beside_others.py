@@ -100,3 +100,24 @@ def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too(stage
     calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
     calls += [("outer", (X - n, B)) for n in (0, 1, 2, 3)]
     assert told(stage, learners, calls, known) == {("absolute", "inner"), ("no-sum", "outer")}
+
+
+def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Stage) -> None:
+    right = "import numpy as np\n\n\ndef inner(x):\n    return np.log1p(-x)\n"
+    wrong = right.replace("np.log1p(-x)", "np.log(1 - x)")
+    known = [
+        Mistake("right-there", "row", "inner", "Large ones are wrong.", "Bound x.", "def inner(x):\n"
+                "    return np.log1p(-x) if x.max() < 0.5 else x\n"),
+        Mistake("digits", "row", "inner", "Digits are lost.", "Use it.", "def inner(x):\n    return np.log(1 - x)\n"),
+    ]  # fmt: skip
+    call: list[Call] = [("inner", (np.array([1e-17, 3e-18, 2e-19]),))]
+    for order in (known, known[::-1]):
+        assert [each.id for each in causes(stage, right, wrong, [call], [], tuple(order))] == ["digits"]
+
+
+def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet(stage: Stage) -> None:
+    right = "def inner(x):\n    for each in x:\n        yield 2 * each\n"
+    wrong = "def inner(x):\n    return [2 * each for each in x]\n"
+    known = Mistake("a-list", "row", "inner", "All came at once.", "Yield each.", wrong)
+    found = causes(stage, right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
+    assert [each.id for each in found] == ["a-list"]

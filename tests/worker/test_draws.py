@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 from grader.sandbox.connection import RemoteModule
+from grader.worker.draws import Draws
 from tests.conftest import Start
 from tests.support.patience import SLACK
 
@@ -52,3 +54,16 @@ def test_each_test_begins_from_the_same_numbers(drawn: list[dict[str, tuple[floa
 def test_within_a_test_the_numbers_are_new_ones(drawn: list[dict[str, tuple[float, float]]], function: str) -> None:
     first, second = drawn[0][function]
     assert first != second
+
+
+def test_a_copy_goes_on_from_where_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np.random.bit_generator, "randbits", None)
+    first = Draws()
+
+    def drawn(draws: Draws) -> float:
+        draws.use()
+        return float(np.random.default_rng().random())
+
+    drawn(first)
+    second = first.copied()
+    assert drawn(first) == drawn(second) != drawn(first)

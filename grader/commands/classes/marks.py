@@ -13,7 +13,7 @@ import typer
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student, course_and_policy
 from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
 from grader.commands.options import stage_names
-from grader.course.table import did_you_mean, listed
+from grader.course.table import did_you_mean, listed, together
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
 from grader.report.formats import CLASSES
@@ -264,7 +264,7 @@ def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) ->
     if not results:
         more = "Give points of the whole stage with --ungraded." if criterion else "add --ungraded."
         if waits := [each for each in book.waiting().values() if (each.student, each.stage) == (student, stage)]:
-            named = " and ".join(waits[-1].verdict["waits_for"])
+            named = together(waits[-1].verdict["waits_for"])
             message = f"{student} has no mark for {stage} yet: it waits for {named}"
             raise UsageError(message, more if criterion else "Add --ungraded to give points now.")
         found = "the grader has failed so far" if mine else "nothing of theirs was ever graded"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grader import shell
+from grader.course.table import together
 from grader.report.terminal.layout import paragraph
 from grader.report.terminal.screen import look, say, show, write
 from grader.report.terminal.words import count
@@ -59,7 +60,7 @@ def tell_waiting(tally: Tally, hints: Sequence[str]) -> None:
     """Say who waits for which earlier stages, and what lets them be graded."""
     stages = sorted({each.stage for found in tally.waiting.values() for each in found})
     hint = look().clean(" ".join(["They have no mark, and no zero.", *hints]))
-    say(f"{tally.stage} waits for {' and '.join(stages)} of {some(list(tally.waiting))}.", hint)
+    say(f"{tally.stage} waits for {together(stages)} of {some(list(tally.waiting))}.", hint)
 
 
 def reasons(tally: Tally, ran: Sequence[str], command: str, policy: Policy) -> Iterator[str]:
@@ -113,7 +114,7 @@ def tell_twice(entries: Iterable[Entry]) -> None:
                 named.setdefault((platform, number), {})[each.student] = None
     for (platform, number), students in named.items():
         if len(students) > 1:
-            told = look().clean(f"{' and '.join(students)} are one student in {platform}, number {number}")
+            told = look().clean(f"{together(students)} are one student in {platform}, number {number}")
             say(f"warning: {told}.", "`grader class merge STUDENT INTO` joins two names of one person.")
 
 

@@ -15,6 +15,7 @@ from grader.commands.classes.class_options import Folder, PolicyFile, Student, c
 from grader.commands.classes.marks import expect_student, student_meant, told_of
 from grader.commands.classes.messages import tell
 from grader.commands.options import Json, stage_names
+from grader.course.table import together
 from grader.errors import UsageError
 from grader.report.document import dumps
 from grader.report.terminal.layout import MARKS
@@ -232,4 +233,4 @@ def _beside(out: Path, student: str) -> str | None:
         text = (out / POLICY).read_text(encoding="utf-8", errors="replace")
         if re.search(rf"(?<![\w@.+-]){re.escape(student)}(?![\w@.+-])", text):
             named.append(str(out / POLICY))
-    return f"{' and '.join(named)} still has the name: change it there as well." if named else None
+    return f"{together(named)} still has the name: change it there as well." if named else None

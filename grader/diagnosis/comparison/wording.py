@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.course.table import together
 from grader.sandbox.values import Extended
 
 Shape = tuple[int, ...]
@@ -105,7 +106,7 @@ def name_axes(text: str, axes: Sequence[str]) -> str:
         numbers = [int(number) for number in found.groups() if number is not None]
         if any(number >= len(axes) for number in numbers):
             return found[0]
-        return f"{found[0]} ({' and '.join(axes[number] for number in numbers)})"
+        return f"{found[0]} ({together(axes[number] for number in numbers)})"
 
     return _NUMBERED.sub(named, text)
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.mutants import replaced
+from grader.course.table import together
 from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
@@ -107,7 +108,7 @@ def joined_along_the_first(site: Site) -> Iterator[Made]:
     whole = [each for each in (getattr(site.node, "elts", None) or [site.node]) if _is_joined(each)]
     if not whole or (isinstance(site.node, ast.Tuple) and len(whole) == 1):
         return
-    names = " and ".join(dict.fromkeys(f"`{called(each)}`" for each in whole))
+    names = together(dict.fromkeys(f"`{called(each)}`" for each in whole))
     for axis in (1, -1):
         with_axis = [ast.keyword("axis", number(axis))]
         says = f"{names} without `axis` joins along the first axis, and {words(number(axis))} is needed"

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.course.mutants import replaced
+from grader.course.table import together
 from grader.diagnosis.edits.base import EXTREMES, LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
 from grader.diagnosis.module_text import called, loaded, parameters
 from grader.diagnosis.trees import walk
@@ -87,7 +88,7 @@ def whole_numbers_overflow(site: Site) -> Iterator[Made]:
         )
         for name in names
     ]
-    shown = " and ".join(f"`{name}`" for name in names)
+    shown = together(f"`{name}`" for name in names)
     says = f"{shown} may hold whole numbers, and `{{line}}` goes beyond their range"
     fix = f"Convert {'it' if len(names) == 1 else 'them'} first, with `.astype(float)`."
     yield site.make([*made, site.node], says, fix, adds=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 
 from grader.course.mutants import replaced
+from grader.course.table import together
 from grader.diagnosis.edits.base import (
     LIKELY,
     SURE,
@@ -232,5 +233,5 @@ def reversed_order(site: Site) -> Iterator[Made]:
 def condition_superfluous(site: Site) -> Iterator[Made]:
     """Yield a comprehension without its condition."""
     if site.node.ifs:
-        shown = " and ".join(map(site.show, site.node.ifs))
+        shown = together(map(site.show, site.node.ifs))
         yield site.make(replaced(site.node, ifs=[]), f"the condition `{shown}` leaves out what is needed")

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from grader.course.table import together
+
 if TYPE_CHECKING:
     from grader.criterion import KindCount
     from grader.outcome import Kind
@@ -102,7 +104,7 @@ def all_of(names: Sequence[str]) -> str:
     'split, join and merge'
     """
     shown = [*names] if len(names) <= SEVERAL else [*names[: SEVERAL - 1], f"{len(names) - SEVERAL + 1} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return together(shown)
 
 
 def lacking_words(lacking: Iterable[KindCount]) -> str:
@@ -186,12 +188,12 @@ def with_uses(uses: Sequence[Use], withheld: Sequence[str] = ()) -> str:
     """
     from grader.submission.snapshot import SOURCES
 
-    of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
+    of = {source: together(use.stage for use in uses if use.source == source) for source in SOURCES}
     instead = [f"the reference of {of['reference']}"] if of["reference"] else []
     instead += [f"what this course gives for {of['given']}"] if of["given"] else []
     why = ", since your own, as it is now, has not passed" if instead else ""
     if withheld:
-        why = f": no {' and '.join(withheld)} that passes was submitted"
+        why = f": no {together(withheld)} that passes was submitted"
     own = [f"your own {of['own']}"] if of["own"] else []
     told = ", and with ".join([*own, " and ".join(instead)] if instead else own)
     return f"with {told}{why}"
