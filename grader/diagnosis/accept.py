@@ -254,7 +254,7 @@ class Gate:
                 if passed:
                     seen += 1
                     continue
-                if check.is_whole or self.places.draws:
+                if self.places.draws or (check.is_whole and not calls.records):
                     return False
                 bad, good = self._split(check, calls, label)
                 if bad > wrong:

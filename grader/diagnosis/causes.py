@@ -242,7 +242,7 @@ class Explainer:
             if not is_sure or any(self._edited.goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
                 dropped |= cause.checks
-        for cause in self._contradicting():
+        for cause in (*self._contradicting(), *self._not_of_own_calls(failing)):
             self.causes.remove(cause)
             dropped |= cause.checks
         return dropped
@@ -253,6 +253,15 @@ class Explainer:
         pairs = [(a, b) for a, b in combinations(edits, 2) if (a.function, a.line) == (b.function, b.line)]
         both = [pair for pair in pairs if pair[0].kinds & pair[1].kinds]
         return [each for each in edits if any(each in pair for pair in both)]
+
+    def _not_of_own_calls(self, failing: Sequence[Check]) -> list[Cause]:
+        """Return edits of a function that is asked itself and answers wrongly, of which none of these calls speaks."""
+        return [
+            each for each in self.causes
+            if not each.declared
+            and any(check.label == each.function for check in failing)
+            and not any(check.label == each.function for check in each.checks)
+        ]  # fmt: skip
 
     def _first_to_fail(self, left: Sequence[Check], order: Sequence[str]) -> set[str]:
         """Return the criterion that fails first in the checklist, and that of the function that is explained first."""

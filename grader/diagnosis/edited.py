@@ -287,9 +287,9 @@ class Edited:
         return Cause(name, first.function, first.line, text, fix, checks, own if own in rows else target.criterion)
 
     def goes_wrong_at(self, cause: Cause, check: Check, trusted: frozenset[str]) -> bool:
-        """Say whether a call goes wrong in the line of a cause though its edit is made.
+        """Say whether a call first goes wrong in the line of a cause though its edit is made.
 
-        Where no process is left to ask, the gate's word stands.
+        Where nothing can be noted of it, as where no process is left to ask, the gate's word stands.
         """
         search = self.search
         if search is None or cause.function not in search.reached(check.label):
@@ -298,17 +298,16 @@ class Edited:
             trace = search.trace(check)
         except RunnerGone:
             return False
-        if trace is None:
-            return True
-        if not any(trace.did_run(each) for each in statements(search.module.functions[cause.function].body)):
+        body = search.module.functions[cause.function].body
+        if trace is None or not any(trace.did_run(each) for each in statements(body)):
             return False
         places = search.places(check, trace, trusted)
         if places.raising is not None:
             return places.raising.lineno == cause.line
         if places.draws:
             return False
-        first = [each.lineno for each in places.origins if places.known]
-        return cause.line in first if first else True
+        first = next((each.lineno for each in places.origins if places.known), cause.line)
+        return first == cause.line
 
 
 def _passing(search: Search, failing: Sequence[Check], checks: Checks, budget: Budget) -> Found | None:

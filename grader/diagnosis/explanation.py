@@ -103,13 +103,28 @@ def expression_of(records: list[Record], stage: Stage, reference: object, actual
     asked = [record for record in records if record.kind in ("call", "traced") or _is_operation(record)]
     if not asked:
         return "", ""
-    last = next((record for record in reversed(asked) if _gave(record, actual)), asked[-1])
+    last = next((record for record in reversed(asked) if _gave(record, actual)), None) or _asked_of_it(records, actual)
+    last = last or asked[-1]
     tree = _Tree(records)
     text = tree.text(last)
     if tree.operations and len(text) <= LONGEST:
         return text, last.label
     call = last if last.kind in ("call", "traced") else last_call(records)
     return (described(call, stage, reference), call.label) if call is not None else ("", "")
+
+
+def _asked_of_it(records: list[Record], actual: object) -> Record | None:
+    """Return the last call of a method of the object in whose attribute actual was read; None for any other value."""
+    read = next((place for place in reversed(range(len(records))) if _is_read(records[place], actual)), 0)
+    methods = {
+        _number(each.result) for each in records[:read]
+        if each.kind == "getattr" and each.target == records[read].target and isinstance(each.result, RemoteValue)
+    }  # fmt: skip
+    return next((each for each in reversed(records[:read]) if each.kind == "call" and each.target in methods), None)
+
+
+def _is_read(record: Record, actual: object) -> bool:
+    return record.kind == "getattr" and _gave(record, actual)
 
 
 def _gave(record: Record, actual: object) -> bool:

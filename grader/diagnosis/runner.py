@@ -313,6 +313,7 @@ class RemoteRunner:
             self._ended_seconds = self.seconds
             self._connection = self._start()
             self._connection.call_seconds = self._call_seconds
+        self._connection.forget()  # nobody reads what thousands of trials asked and were answered
         return self._connection
 
     def attempt(

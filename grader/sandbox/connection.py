@@ -156,6 +156,11 @@ class Connection:
         arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
         return self.bounds.size + len(frame[0]), self.bounds.size + arrays
 
+    def forget(self) -> None:
+        """Let go of what was recorded, as if another test began."""
+        self.records.clear()
+        self.limits.renew()
+
     def end(self) -> None:
         """End the handles and undo changes in place: a constant of the test file must not pass them on."""
         if self.failure is None and not self.ended and self.channel.pending():

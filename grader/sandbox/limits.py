@@ -42,6 +42,14 @@ class UsageLimits:
     reading: float = 5.0
     warnings: int = 200
 
+    def __post_init__(self) -> None:
+        self._at_first = self.received, self.kept, self.reading
+
+    def renew(self) -> None:
+        """Allow as much to arrive, and to be held on to, as at first."""
+        self.received, self.kept, self.reading = self._at_first
+        self.held = 0
+
     @classmethod
     def of(cls, call_seconds: float, bounds: Bounds) -> UsageLimits:
         """Return what one test of a stage may take whose calls last so long and whose results are so large."""

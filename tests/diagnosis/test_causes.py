@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from grader.course.answers import Mistake, Premise
 from grader.course.stage import Stage
+from grader.diagnosis.causes import Explainer
+from grader.diagnosis.edited import Cause
 from grader.diagnosis.edits import Context, Site, edits_at
 from grader.diagnosis.instrument import LOG, Probes, Trace
 from grader.diagnosis.locate import locate
@@ -381,3 +384,14 @@ def test_a_helper_of_a_function_without_a_wrong_answer_is_not_where_a_known_mist
     for right_ones, function, line in ([], "nine_times", 46), (firsts, "total", 0):
         (cause,) = causes(stage, RIGHT, learners, failing, right_ones, mistakes=(LAST,))
         assert (cause.id, cause.function, cause.line) == ("last", function, line)
+
+
+@pytest.mark.parametrize(("speaking", "told"), [("first", []), ("places", ["places"])])
+def test_an_edit_of_a_function_that_is_asked_itself_needs_a_call_of_its_own(
+    stage: Stage, speaking: str, told: list[str]
+) -> None:
+    failing: list[Any] = [Mock(label=label) for label in ("places", "first")]
+    explainer = Explainer(stage, RIGHT.encode(), RIGHT, (), {}, None)
+    checks = frozenset(each for each in failing if each.label == speaking)
+    explainer.causes = [Cause("term-superfluous", "places", 3, "`2` is too much.", "Write `x`.", checks, "row")]
+    assert [each.function for each in explainer.causes if each not in explainer._not_of_own_calls(failing)] == told

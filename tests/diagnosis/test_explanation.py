@@ -10,6 +10,7 @@ import pytest
 
 from grader.diagnosis import explanation
 from grader.outcome import Gradient
+from tests.conftest import SmallCourse
 
 GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values")
 RIGHT = Gradient("grad_w", "w", (2,), (2,), 0.0)
@@ -44,3 +45,51 @@ def test_gradients_stand_beside_the_right_module_that_answers_most_alike(
     monkeypatch.setattr(explanation, "gradients", lambda stage, module, *asked: tables[module])
     monkeypatch.setattr(explanation, "Replay", lambda *asked: SimpleNamespace(agrees=lambda records: agrees))
     assert explained(others=["nearer", "without"]).gradients == shown
+
+
+LAYERS = """
+    class Layer:
+        def backward(self, grad):
+            self.grads = {"w": 2.0 * grad}
+            return grad
+
+
+    class Last:
+        def backward(self, grad):
+            return grad
+"""
+OF_LAYERS = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "row"
+    text = "it works"
+    functions = ["Layer", "Layer.backward", "Last", "Last.backward"]
+    needs = []
+    hints = ["a", "b", "c"]
+
+    [members]
+    Layer = ["grads"]
+"""
+BACKWARDS = """
+    @pytest.mark.criterion("row")
+    def test_backward(learner, rng):
+        layer, last, grad = learner.Layer(), learner.Last(), rng.standard_normal(3)
+        layer.backward(grad)
+        last.backward(grad)
+        assert_array(layer.grads["w"], 2.0 * grad)
+"""
+
+
+def test_a_value_that_is_read_in_an_object_is_shown_with_the_last_call_of_that_object(
+    small_course: SmallCourse,
+) -> None:
+    small_course.write(manifest=OF_LAYERS, solution=LAYERS, public=BACKWARDS)
+    (row,) = small_course.grade(LAYERS.replace("2.0 * grad", "grad.sum() ** 2 + 0 * grad"), seed=1).verdict.criteria
+    failure = row.failures[0]
+    assert failure.call.startswith("Layer.backward(")
+    assert failure.where is not None and failure.where.line in (3, 4)

@@ -49,6 +49,9 @@ class Late:
     call_seconds = 0.0
     failure: WorkerFailed | None = None
 
+    def forget(self) -> None:
+        pass
+
     def request(self, *given: Any, label: str = "") -> Any:
         self.failure = WorkerFailed("timed_out", label)
         raise self.failure
@@ -77,6 +80,9 @@ class Fresh:
         self.known = {0}
         self.next = first
 
+    def forget(self) -> None:
+        pass
+
     def request(self, kind: str, target: int, *given: Any, label: str = "") -> Any:
         if target not in self.known:
             raise KeyError(target)
@@ -95,3 +101,29 @@ def test_a_new_process_has_the_module_before_a_name_of_it_is_asked() -> None:
     assert found.named("double") == "double"
     found.choose(())
     assert not left
+
+
+class Recording:
+    """A connection that keeps what it was asked."""
+
+    call_seconds = 0.0
+    failure: WorkerFailed | None = None
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+
+    def forget(self) -> None:
+        self.records.clear()
+
+    def request(self, *given: Any, label: str = "") -> Any:
+        self.records.append(given)
+        return [[[]], 0.0]
+
+
+def test_trials_are_not_kept() -> None:
+    connection: Any = Recording()
+    found = RemoteRunner(lambda: connection, lambda _: None, time.monotonic() + 1000, lambda *_: False)
+    found._codes, found._module, found._connection = [], 1, connection
+    for _ in range(3):
+        found.attempt([[]], [])
+    assert found.exchanges == 3 and len(connection.records) == 1

@@ -65,3 +65,11 @@ def test_an_edit_that_fits_all_seeds_is_told(small_course: SmallCourse, other: s
     graded = small_course.grade(learners.replace("np.linalg.norm(x) * 0.375", other), seed=3)
     told = [failure.diagnosis for row in graded.verdict.criteria for failure in row.failures]
     assert [(each.function, each.line) for each in told if each is not None] == [("scaled", 7)]
+
+
+def test_an_edit_of_what_raised_is_told_where_its_test_then_ends_at_another_fault(small_course: SmallCourse) -> None:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC)
+    learners = SOLUTION.replace("x.sum() * factor", "x.sum() * factor[0]")
+    graded = small_course.grade(learners.replace("np.linalg.norm(x) * 0.375", "np.median(x) ** 3"), seed=3)
+    told = [failure.diagnosis for row in graded.verdict.criteria for failure in row.failures]
+    assert [(each.function, each.line) for each in told if each is not None] == [("scaled", 7)]

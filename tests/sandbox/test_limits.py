@@ -53,3 +53,12 @@ def test_what_does_not_fit_is_not_kept_and_takes_no_room() -> None:
 def test_warnings_end_without_an_error() -> None:
     limits = UsageLimits(1, warnings=1)
     assert [limits.warning() for _ in range(3)] == [True, False, False]
+
+
+def test_after_a_new_beginning_as_much_may_arrive_as_at_first() -> None:
+    limits = UsageLimits(1, received=100, kept=100)
+    limits.frame(0, 80)
+    assert limits.keep(0, 80)
+    limits.renew()
+    limits.frame(0, 80)
+    assert limits.keep(0, 80) and limits.held == 80
