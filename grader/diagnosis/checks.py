@@ -558,9 +558,7 @@ class Maker:
         self._sort(made, False, wrong, [])
         return made if wrong else None
 
-    def _sort(
-        self, check: Check, is_right: bool, wrong: list[Check], right: list[Check], is_joint: bool = False
-    ) -> None:
+    def _sort(self, check: Check, is_right: bool, wrong: list[Check], right: list[Check]) -> None:
         """Put a call among the wrong or the right ones; a call is right if any right module answers alike."""
         if is_right:
             right.append(check)

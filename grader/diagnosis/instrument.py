@@ -43,8 +43,7 @@ def {CLEAR}():
 
 
 def _probe_sums(array):
-    key = array.tobytes() if array.nbytes <= {MOST_BYTES} else None
-    key = key is not None and (array.dtype.str, array.size, key)
+    key = (array.dtype.str, array.size, array.tobytes()) if array.nbytes <= {MOST_BYTES} else None
     if key in _probe_known:
         return _probe_known[key]
     plain = array.astype(float).reshape(-1)
