@@ -323,6 +323,7 @@ class KnownMistakes:
         places, search, own = seen.places, seen.search, seen.own
         begun = [each for each in places.origins if _is_begun(each, places) and not seen.is_way(each)]
         begun = [each for each in begun if id(each) not in seen.checked]
+        begun = [each for each in begun if not _is_handed_on(each, places)]
         lines = {(seen.trace.probes.within[id(each)], each.lineno) for each in begun}
         lines = {each for each in lines if each[0] in own}
         lines = lines or {(places.function[id(each)], each.lineno) for each in places.storing}
@@ -433,14 +434,21 @@ class _WrongCall:
             if id(node) in self.places.wrong and within[id(node)] in self.own and isinstance(node, MADE)
             and id(node) not in self.checked
             and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and self._is_its_own(node)
+            and not _is_handed_on(node, self.places)
             and each.known is not None and _content(each.known) in wanted
         ]  # fmt: skip
         said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
         if not said:
             return []
-        own, order = self.mistake.replaces, self.trace.order
-        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] != own, order.get(id(each), 0)))
+        own, order = {name for name in self.own if self._is_given_right(name)}, self.trace.order
+        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own, order.get(id(each), 0)))
         return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
+
+    def _is_given_right(self, function: str) -> bool:
+        """Say whether a function is the mistake's own, or a helper that no call gave what is wrong."""
+        calls = (node for node, _ in self.trace.entries if isinstance(node, ast.Call) and called(node) == function)
+        given = (id(part) for call in calls for each in (*call.args, *call.keywords) for part in walk(each))
+        return function == self.mistake.replaces or not any(each in self.places.wrong for each in given)
 
     def _line(self, node: ast.expr, function: Function) -> int:
         """Return the line of an expression; of several parts of an answer, that in which the wrong one was set."""
@@ -477,6 +485,14 @@ class _WrongCall:
         right = self.search.right_values(self.check) or Prints()
         calls = ((node, each.known) for node, each in self.trace.entries if isinstance(node, ast.Call))
         return any(called(node) == function and known in right for node, known in calls if known is not None)
+
+
+def _is_handed_on(node: ast.AST, places: Places) -> bool:
+    """Say whether an expression only copies or converts what a name holds that is wrong before."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="astype" | "copy" | "tolist" | "item")):
+            return id(name) in places.wrong
+    return False
 
 
 def _lines_of(node: ast.AST) -> set[int]:

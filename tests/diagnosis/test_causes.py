@@ -290,6 +290,49 @@ def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str
     ]
 
 
+HALF = """
+    import numpy as np
+
+
+    def total(values):
+        low, high = np.percentile(values, [25, 75])
+        return (high - low) * 2
+"""
+
+
+def test_a_known_mistake_stands_in_a_helper_that_was_given_what_is_right(stage: Stage) -> None:
+    source = "def total(values):\n    return np.subtract(*np.percentile(values, [0.75, 0.25])) * 2\n"
+    known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
+    helper = "    def box(values):\n        return np.percentile(values, [0.25, 0.75])\n\n\n    def total"
+    learners = HALF.replace("    def total", helper).replace("np.percentile(values, [25, 75])", "box(values)")
+    (cause,) = causes(stage, HALF, learners, [[("total", (X[0] * size,))] for size in (1.0, 2.0)], mistakes=(known,))
+    assert (cause.id, cause.function, cause.line) == ("known", "box", 5)
+
+
+STEPS = """
+    import numpy as np
+
+
+    def total(values):
+        sums, rest = np.zeros(3), 1.0
+        for step in range(2):
+            for place in range(3):
+                sums[place] = rest * values[place] + step
+                rest = rest - sums[place] / 3
+        return sums.astype(float)
+"""
+
+
+def test_a_known_mistake_does_not_stand_where_what_is_wrong_before_is_converted(stage: Stage) -> None:
+    inner, outer = "                rest = rest", "            rest = rest"
+    learners = STEPS.replace(inner, outer)
+    source = "def total(values):\n    return 2 * (values * (0.5 - values[2] / 6) + 0.5)\n"
+    known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
+    calls: list[list[Call]] = [[("total", (X[0] * size,))] for size in (1.0, 2.0)]
+    (cause,) = causes(stage, STEPS, learners, calls, mistakes=(known,))
+    assert (cause.id, cause.line) == ("known", 9)
+
+
 def test_a_test_ends_at_a_wrong_value_and_not_before_it_at_right_numbers_in_another_dtype(stage: Stage) -> None:
     learners = replaced("values[start]", "values * (start > 0)").replace("x @ w + b", "x @ w - b")
     right = replaced("values[start]", "values * float(start > 0)")
