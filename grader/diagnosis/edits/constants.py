@@ -52,8 +52,10 @@ def number_wrong(site: Site) -> Iterator[Made]:
         likely = [each for each in likely if each not in (0, 1)]
     if isinstance(site.parent, ast.Subscript) and getattr(site.parent.value, "attr", "") == "shape":
         return
-    for each in dict.fromkeys(likely):
-        yield site.make(number(kind(each)), USED_FOR, rank=LIKELY)
+    given = parameters(site.definition)
+    held = {sample.value for operand, sample in site.operands if getattr(operand, "id", "") in given}
+    for each in dict.fromkeys(likely):  # a number that an argument has here is rather that argument
+        yield site.make(number(kind(each)), USED_FOR, rank=UNUSUAL if each in held else LIKELY)
     if abs(value) > SMALLEST:
         yield site.make(number(-value), USED_FOR, rank=LIKELY)
     stated = [each for each in sorted(site.context.constants) if each not in (*likely, value, -value)]
@@ -155,7 +157,8 @@ def number_for_name(site: Site) -> Iterator[Made]:
         if sample.kind == "number" and sample.value != value:
             is_unread = isinstance(operand, ast.Name) and operand.id in site.unread
             given = isinstance(operand, ast.Name) and operand.id in parameters(site.definition)
-            rank = LIKELY if is_unread else USUAL if given else UNUSUAL
+            is_near = given and sample.value in (value - 1, value + 1, 0, 1, 2)  # as likely as that number itself
+            rank = LIKELY if is_unread or is_near else USUAL if given else UNUSUAL
             yield site.make(operand, "`{old}` is written out where `{new}` is needed", rank=rank)
 
 
