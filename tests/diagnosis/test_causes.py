@@ -290,6 +290,13 @@ def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str
     ]
 
 
+def test_a_number_is_rather_an_argument_that_has_it_in_all_failing_calls(stage: Stage) -> None:
+    right = "import numpy as np\n\n\ndef total(values, size):\n    return values[::size].sum()\n"
+    calls: list[list[Call]] = [[("total", (X[0] * each + 0.25, 2))] for each in (1.0, 2.0, 3.5)]
+    found = causes(stage, right, right.replace("::size", "::1"), calls)
+    assert [(each.id, each.line) for each in found] == [("number-for-name", 5)]
+
+
 HALF = """
     import numpy as np
 
