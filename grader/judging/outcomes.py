@@ -78,12 +78,13 @@ class Late:
         """Remember the call that a test waited for in vain; say whether it took a call's whole time."""
         if outcome.status != "timed_out" or connection is None:
             return False
-        is_whole = bool(connection.late) and self.seconds(connection.late) == self._stage.limits.call_seconds
+        late = connection.late_function
+        is_whole = bool(late) and self.seconds(late) == self._stage.limits.call_seconds
         own = [name for row in self._stage.criteria if row.id == outcome.criterion for name in row.functions]
         if not self._endless:
             self._reaches = reaches(self._stage, plain_text(self._source))
-        if connection.late and (self._stage.criterion_of(connection.late) or connection.late in own):
-            self._endless.add(connection.late)
+        if late and (self._stage.criterion_of(late) or late in own):
+            self._endless.add(late)
         return is_whole
 
     def seconds(self, label: str) -> float:

@@ -16,7 +16,7 @@ from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.sandbox.exceptions import WorkerFailed, described, exception_from
-from grader.sandbox.limits import OverLimit, UsageLimits, Wait
+from grader.sandbox.limits import Endless, OverLimit, UsageLimits, Wait
 from grader.sandbox.proxies import Handles, RemoteValue, move
 from grader.sandbox.record import Name, Notes, Record, copied_value, line_of
 from grader.sandbox.values import Extended, Unusable, refusal
@@ -63,6 +63,7 @@ class Connection:
         self.failure: WorkerFailed | None = None
         self.ended = False
         self.late = ""  # the call that did not return in its own time, if one ended the test
+        self.late_function = ""  # to which it belongs: an item to the one that gave the iterator
         self.tests_before = 0  # that its process has seen
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
@@ -126,12 +127,15 @@ class Connection:
         until = self._deadlines[-1]
         try:
             self.limits.request()
+            if record.is_item:
+                self.limits.item(self._giver(record))
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
             self.channel.send(frame, until)
             result = self._outcome(serial, sent, record, self._most(frame, sent), until)
         except DeadlinePassed:
             self.late = record.label if wait.is_its_own and until == wait.until else ""
+            self.late_function = self._giver(record) if self.late else ""
             self._fail(record, "timed_out", wait.told())
         except ChannelClosed:
             self._fail(record, "crashed", f"the process that ran {record.label} ended without an answer")
@@ -139,6 +143,9 @@ class Connection:
             self._fail(record, *refusal(error, record.label))
         except codec.WireError as error:
             self._fail(record, "crashed", f"the process that ran {record.label} sent an invalid answer: {error}")
+        except Endless as error:
+            self.late_function = self._giver(record)
+            self._fail(record, "timed_out", f"this test {error}")
         except OverLimit as error:
             self._fail(record, "over_limit", f"this test {error} (last: {record.label})")
         except MemoryError:
@@ -150,6 +157,11 @@ class Connection:
         if record.error is not None:  # raised out here: it may be a WireError of the test's own function
             raise record.error
         return result
+
+    def _giver(self, record: Record) -> str:
+        """Return the function that a request is made of: of an item, the one that gave its iterator."""
+        iterator = self.handles.proxies.get(record.target) if record.is_item else None
+        return (iterator.__dict__["_giver"] if iterator is not None else "") or record.label
 
     def _most(self, frame: list[Any], sent: list[Any]) -> tuple[int, int]:
         """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""

@@ -19,6 +19,10 @@ class OverLimit(Exception):
     """A test asked for, or was sent, more than it may have; the message completes `this test …`."""
 
 
+class Endless(OverLimit):
+    """A test took more items of an iterator than any needs."""
+
+
 def cost(body: int, blob: int) -> int:
     """Return how much memory a frame may take once it is decoded, in bytes."""
     return PLAIN_COST * body + blob
@@ -34,6 +38,7 @@ class UsageLimits:
 
     seconds: float
     requests: int = 100_000
+    items: int = 2_000
     callbacks: int = 100_000
     handles: int = 50_000
     received: int = MOST_RECEIVED
@@ -57,12 +62,16 @@ class UsageLimits:
         return cls(CALLS_OF_TIME * call_seconds, received=received, kept=kept)
 
     def request(self) -> None:
-        """Count one request; the items of a generator are requests, too."""
+        """Count one request."""
         self.requests -= 1
         if self.requests < 0:
-            raise OverLimit(
-                "made more requests, or took more items of an iterator, than a test may: does it never end?"
-            )
+            raise OverLimit("made more requests than a test may: does a loop never end?")
+
+    def item(self, giver: str) -> None:
+        """Count one item of an iterator that a function gave."""
+        self.items -= 1
+        if self.items < 0:
+            raise Endless(f"took more items of what {giver} gave than it can need: does it never end?")
 
     def callback(self) -> None:
         """Count one call of a function of the test's."""

@@ -48,6 +48,11 @@ class Record:
     failed: bool = False
     seconds: float = 0.0  # that it took, as the learner's process says
 
+    @property
+    def is_item(self) -> bool:
+        """Whether it asks an iterator for its next item."""
+        return self.kind == "op" and self.name == "next"
+
 
 @dataclass
 class Notes:

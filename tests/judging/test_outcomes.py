@@ -111,7 +111,7 @@ def test_what_waits_may_end_a_judge_itself(small_course: SmallCourse) -> None:
 
 def connection(*records: tuple[str, bool], late: str = "") -> Any:
     made = [SimpleNamespace(label=label, failed=failed, kind="call") for label, failed in records]
-    return SimpleNamespace(records=made, late=late)
+    return SimpleNamespace(records=made, late_function=late)
 
 
 @pytest.fixture

@@ -41,7 +41,20 @@ class TestTooMuch:
             while True:
                 worker.answer(1)
 
-        assert "does it never end?" in self.refused(endless, lambda learner: list(learner.f()), requests=300)
+        with playing(endless, items=300) as (learner, connection):
+            with pytest.raises(WorkerFailed, match="more items of what f gave .* does it never end") as caught:
+                list(learner.f())
+            assert (status_of(connection, caught.value), connection.late_function) == ("timed_out", "f")
+
+    def test_an_item_that_never_comes_is_one_of_the_function_that_gave_the_iterator(self) -> None:
+        def slow(worker: FakeWorker) -> None:
+            worker.forms(handle(9))
+            worker.request()
+
+        with playing(slow, seconds=0.3) as (learner, connection):
+            with pytest.raises(WorkerFailed, match="did not return within 0.3 s"):
+                next(learner.f())
+            assert connection.late_function == "f"
 
     def test_a_loop_that_calls_back_for_ever(self) -> None:
         text = self.refused(call_for_ever, lambda learner: learner.apply(lambda x: x), callbacks=100)
