@@ -30,6 +30,7 @@ from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget, Search
 from grader.outcome import CUT, SEARCH, Diagnosis, Outcome
 from grader.process import uncollected
 from grader.sandbox.connection import RequestLog
+from grader.submission.parsing import shown_text
 
 MOST_CAUSES = 8  # edits that are looked for in one module
 PLACED = 200  # trials for the line of a known mistake that no value tells
@@ -63,7 +64,7 @@ class Explainer:
 
     @cached_property
     def _module(self) -> ModuleText:
-        return parsed(self.learner.decode("utf-8-sig", "replace"))
+        return parsed(shown_text(self.learner))
 
     @cached_property
     def _edited(self) -> Edited:

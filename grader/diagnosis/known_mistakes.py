@@ -28,6 +28,7 @@ from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints
+from grader.submission.parsing import shown_text
 
 T = TypeVar("T")
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
@@ -77,7 +78,7 @@ class KnownMistakes:
     def _is_true_of_text(self, mistake: Mistake) -> bool:
         """Say whether the premise of a mistake holds in the learner's function and the helpers that it uses."""
         try:
-            module = parsed(self.learner.decode("utf-8-sig", "replace"))
+            module = parsed(shown_text(self.learner))
             names = module.reached(mistake.replaces)
         except (SyntaxError, ValueError, RecursionError):
             return True

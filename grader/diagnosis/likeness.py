@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from grader.course.stage import Stage
+from grader.submission.parsing import shown_text
 
 _WORDS = re.compile(r"\b(?:for|while|if|return|yield)\b|\b[A-Za-z_]\w*\b(?=\()|@|\*\*|\+=")
 MOST_ALIKE = 3  # right modules of a class that are run for one submission
@@ -36,12 +37,8 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 def most_alike(stage: Stage, rows: Sequence[str], learner: bytes, pool: Sequence[bytes]) -> tuple[bytes, ...]:
     """Return the few texts of a pool that go about the functions of some rows most as a submission does."""
-    mine = _text(learner)
+    mine = shown_text(learner)
     functions = [name for row in stage.criteria if row.id in rows for name in row.functions]
     own = {name: manner_of(mine, name) for name in functions}
-    order = sorted(pool, key=lambda text: -sum(likeness(own[name], manner_of(_text(text), name)) for name in functions))
+    order = sorted(pool, key=lambda text: -sum(likeness(own[name], manner_of(shown_text(text), name)) for name in functions))
     return tuple(order[:MOST_ALIKE])
-
-
-def _text(source: bytes) -> str:
-    return source.decode("utf-8-sig", "replace")

@@ -115,7 +115,7 @@ class ModuleText:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return self.text.splitlines()
+        return self.text.split("\n")
 
     def applied(self, function: str, changes: Sequence[Change]) -> ModuleText:
         """Return the module with changes of one function made for good; nodes that stay are shared."""

@@ -18,6 +18,7 @@ from grader.diagnosis.module_text import parsed
 from grader.diagnosis.runner import LEAST_STEPS, MOST_STEPS, LocalRunner, Runner
 from grader.diagnosis.values import Print
 from grader.diagnosis.variants import compiled
+from grader.submission.parsing import shown_text
 
 MOST_TEXT = 100_000  # bytes of a module
 
@@ -112,7 +113,7 @@ class Pool:
     @cached_property
     def members(self) -> list[Member]:
         """The modules that are run."""
-        texts = [text.decode("utf-8-sig", "replace") for text in self.texts if len(text) <= MOST_TEXT]
+        texts = [shown_text(text) for text in self.texts if len(text) <= MOST_TEXT]
         return [Member(text, self.start) for text in texts[:MOST_ALIKE]]
 
     def prints(self, check: Check, steps: int) -> list[Print]:

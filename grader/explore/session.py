@@ -45,7 +45,7 @@ from grader.sandbox.process import LearnerProcess, LoadFailed, job_for
 from grader.sandbox.record import Frame, copied_value
 from grader.sandbox.values import Unusable
 from grader.submission import Snapshot
-from grader.submission.parsing import Problem
+from grader.submission.parsing import Problem, lines_of
 from grader.submission.source import check_source
 
 TEXT_LIMIT = 1500
@@ -165,7 +165,7 @@ class StepRunner:
         return None if line is None else Where(self.process.job.label, line)
 
     def _line(self, number: int) -> str:
-        lines = self.process.job.source.decode("utf-8", "replace").splitlines()
+        lines = lines_of(self.process.job.source)
         return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
 
 

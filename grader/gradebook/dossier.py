@@ -15,6 +15,7 @@ from grader.gradebook.policy import Policy
 from grader.gradebook.records import Attempt, Change, Result
 from grader.gradebook.store import Gradebook
 from grader.report.document import counts_document
+from grader.submission.parsing import lines_of
 
 MOST_SAID = 300  # characters beside a line
 
@@ -118,8 +119,8 @@ def marked(text: bytes, said: Iterable[tuple[int, str]]) -> tuple[MarkedLine, ..
     for line, cause in said:
         if line and cause:
             found.setdefault(line, {})[cause] = None
-    lines = text.decode("utf-8", "replace").splitlines()
-    return tuple(MarkedLine(at, line, tuple(found.get(at, ()))) for at, line in enumerate(lines, 1))
+    lines = enumerate(lines_of(text.rstrip(b"\r\n")), 1)
+    return tuple(MarkedLine(at, line, tuple(found.get(at, ()))) for at, line in lines)
 
 
 def _said(verdict: Mapping[str, Any], criterion: str) -> Iterator[tuple[int, str]]:

@@ -25,7 +25,7 @@ from grader.sandbox.proxies import Handles
 from grader.sandbox.record import MAX_NUMBER, Name, line_of
 from grader.submission import Snapshot
 from grader.submission.loops import Loops, Span
-from grader.submission.parsing import Problem
+from grader.submission.parsing import Problem, lines_of
 from grader.submission.source import plain_text
 from grader.worker.confine import ALONE, COUNTED_APART, OTHERS
 from grader.worker.confine import STEPS as COUNTED
@@ -375,7 +375,7 @@ class Job:
 
     def place(self, number: int) -> Where:
         """Return a line of the module as a place, with its text."""
-        lines = self.source.decode("utf-8", "replace").splitlines()
+        lines = lines_of(self.source)
         text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         return Where(self.label, number, text[:MOST_OF_A_LINE])
 

@@ -81,6 +81,17 @@ def decoded(source: bytes) -> str | Problem:
     return text
 
 
+def shown_text(source: bytes) -> str:
+    """The text of a module; of one that cannot be read, with signs in the place of what is no UTF-8."""
+    text = decoded(source) if quick_to_decode(source) else None
+    return text if isinstance(text, str) else with_newlines(source.decode("utf-8", "replace"))
+
+
+def lines_of(source: bytes) -> list[str]:
+    """The lines of a module as Python counts them, to which a form feed is a sign like another."""
+    return shown_text(source).split("\n")
+
+
 def quick_to_decode(source: bytes) -> bool:
     """Say whether the declared encoding is one that takes no time to speak of; so is one that does not exist."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import warnings
 from dataclasses import replace
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 
 from grader.course.stage import Criterion, Forbidden, Stage
+from grader.diagnosis.module_text import parsed
 from grader.submission import Snapshot
 from grader.submission.forbidden import ARRAY_METHODS
-from grader.submission.parsing import Problem, SourceFindings
+from grader.submission.parsing import Problem, SourceFindings, lines_of, shown_text
 from grader.submission.reading import told_of
 from grader.submission.source import (
     check_loading,
@@ -604,3 +606,17 @@ def test_helpers_are_what_the_module_has_beside_its_stage() -> None:
     assert found["weights"] == found["Attention"] == found["Attention.forward"] == {"helper"}
     assert found["scores"] == set()
     assert helpers(STAGE_REACHING, None) == {} == helpers(STAGE_REACHING, "def helper(:")
+
+
+def test_lines_are_counted_as_python_counts_them() -> None:
+    source = "a = 1\r\n\x0cb = '\x1c\u2028'\rc = 3\n"
+    lines = lines_of(source.encode())
+    assert [lines[node.lineno - 1].strip() for node in ast.parse(source).body] == ["a = 1", "b = '\x1c\u2028'", "c = 3"]
+    found = parsed("\x0c\ndef double(x):\n    return 2 * x\n")
+    assert found.shown(found.functions["double"].body[0]) == "return 2 * x"
+
+
+def test_a_text_is_read_in_the_encoding_that_it_declares() -> None:
+    assert shown_text("# -*- coding: latin-1 -*-\ngröße = 1\n".encode("latin-1")).endswith("größe = 1\n")
+    assert shown_text(b"\xef\xbb\xbfx = 1\r\n") == "x = 1\n"
+    assert shown_text(b"x = '\xff'\n") == "x = '\ufffd'\n"
