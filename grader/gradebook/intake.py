@@ -24,7 +24,7 @@ from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Doubt, Reason, StudentSubmission, SubmittedFile, chosen
 from grader.report.terminal.words import count
 from grader.submission import MAX_BYTES, Snapshot, take, take_misnamed
-from grader.submission.files import is_renamed, printable, shown
+from grader.submission.files import is_archive, is_renamed, printable, shown
 from grader.submission.git import opened, split
 from grader.submission.reading import told_of
 from grader.submission.source import check_loading
@@ -132,7 +132,8 @@ def _or_misnamed(
     """Return what was found or, where that is nothing, the module under another name, or that there may be one."""
     if found.snapshot is not None or found.outcome == "fault":
         return found
-    for thing in things:
+    is_refused = found.outcome == "rejected" and is_archive(things[0].name)  # for what is in it, not its name
+    for thing in things[is_refused:]:
         try:
             misnamed = None if thing.path.is_symlink() else take_misnamed(stage, thing.path, root)
         except (SubmissionError, GraderFault, OSError, MemoryError):

@@ -49,7 +49,7 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _COPY = re.compile(r"(.+?)(?: ?\([0-9]{1,3}\)|[ _-]copy)", re.DOTALL | re.IGNORECASE)
 _NUMBERS = {"canvas": "canvas_id", "moodle": "moodle_id", "gradescope": "gradescope_id"}
-SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".tar", ".zip", ".py")  # a longer one before its end
+SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".tar", ".zip", ".py.txt", ".py")  # a longer one before its end
 _MOODLE = re.compile(
     r"(?P<name>.+)_(?P<id>[0-9]+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL
 )
@@ -252,7 +252,8 @@ def listing(submissions: Path, zone: tzinfo, roster: Sequence[Member] = ()) -> L
     _expect_no_export(submissions, names)
     if METADATA in names:
         return _of_gradescope(submissions, names, zone, roster)
-    students = [name for name in names if _is_students(submissions / name)]
+    register = _Register(roster)
+    students = [name for name in names if _is_students(submissions / name) or _is_text_of_one(name, register)]
     ignored = tuple(name for name in names if name not in set(students))
     if not students:
         found = f"holds no submission, only {', '.join(map(shown, ignored[:5]))}" if ignored else "is empty"
@@ -346,6 +347,11 @@ def _is_students(path: Path) -> bool:
     if path.is_dir():
         return not (path / _GRADEBOOK).is_file()
     return bool(name.lower().endswith(SUFFIXES + _REFUSED) or _MOODLE.fullmatch(name) or _CANVAS.fullmatch(name))
+
+
+def _is_text_of_one(name: str, register: _Register) -> bool:
+    """Say whether a text file, in which a module may be, is called as a student of the roster is."""
+    return name.lower().endswith(".txt") and bool(register.of(StudentSubmission(_stem(name), ()), None))
 
 
 def _arrival(path: Path) -> StudentSubmission:

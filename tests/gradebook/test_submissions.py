@@ -161,6 +161,16 @@ def test_what_somebody_handed_in_in_another_form_is_theirs(tmp_path: Path) -> No
     assert not found.ignored
 
 
+def test_a_text_file_is_whose_name_in_the_roster_it_bears(tmp_path: Path, s15: Stage) -> None:
+    full = ROOT.joinpath("stages", s15.name, s15.module).read_bytes()
+    put(tmp_path, **{"ada.py": full, "bob.txt": full, "cy.py.txt": full, "notes.txt": b"call them"})
+    roster = [Member(name) for name in ("ada", "bob", "cy")]
+    found = listing(tmp_path, UTC, roster)
+    assert ([each.student for each in found.arrivals], found.ignored) == (["ada", "bob", "cy"], ("notes.txt",))
+    read = [each for arrival in found.arrivals for each in taken(arrival, s15, ROOT, only=True, accept=False)]
+    assert [[doubt.reason for doubt in each.doubts] for each in read] == [[], ["another name"], ["another name"]]
+
+
 MODULE = b"def compute_attention_scores(Q, K):\n    return Q @ K.T\n"
 METADATA = """\
 ---
@@ -342,6 +352,16 @@ def test_a_file_under_another_name_is_taken_only_with_accept(name: str, place: s
 def test_a_file_without_the_functions_is_not_the_module(tmp_path: Path, s15: Stage) -> None:
     put(tmp_path, **{"ada/other.py": b"def main():\n    pass\n", "bob/attn.py": b"# def compute_attention_scores"})
     assert [each.doubts[0].reason for each in of(tmp_path, s15, accept=True).values()] == ["not found"] * 2
+
+
+def test_what_is_refused_is_no_other_name(tmp_path: Path, s15: Stage) -> None:
+    full = ROOT.joinpath("stages", s15.name, s15.module).read_bytes()
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        for _ in range(2):
+            archive.writestr(s15.module, full)
+    for accept in (False, True):
+        (found,) = of(tmp_path, s15, accept=accept).values()
+        assert (found.snapshot, [each.reason for each in found.doubts]) == (None, ["rejected"])
 
 
 def test_accept_follows_no_link(tmp_path: Path, s15: Stage) -> None:
