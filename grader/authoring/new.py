@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from string import Template
 
@@ -25,11 +26,13 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
     """Make a stage's two folders and return their files; UsageError, and nothing made, where that cannot be."""
     found = NAME.fullmatch(name)
     if found is None:
-        raise UsageError(f"{name!r} is not the name of a stage", "Give a number and a topic: s23_normalizing_flows.")
+        raise UsageError(f"{name!r} is not the name of a stage", "Give a number and a topic: s26_normalizing_flows.")
     number, topic = found.groups()
     taken = [stage.name for stage in course.stages if stage.id == number]
     if taken:
-        raise UsageError(f"{number} is taken by {taken[0]}", "Choose another number.")
+        used = {stage.id for stage in course.stages}
+        free = next(each for at in count(1) if (each := f"s{at:02}") not in used)
+        raise UsageError(f"{number} is taken by {taken[0]}", f"Choose another number: {free} is free.")
     if title is not None and TITLE.fullmatch(title) is None:
         raise UsageError(f"{title!r} cannot be a title", "Give one line without quotation marks and backslashes.")
     needed = dict.fromkeys(course.find(each).id for each in requires)

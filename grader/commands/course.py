@@ -117,7 +117,7 @@ def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bo
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A number and a topic: s23_normalizing_flows.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A number and a topic: s26_normalizing_flows.")],
     title: Annotated[str | None, typer.Option("--title", help="By default the topic.")] = None,
     requires: Annotated[
         list[str] | None,

@@ -118,7 +118,8 @@ class TestRefused:
         assert refused(course, name).message == f"{name!r} is not the name of a stage"
 
     def test_a_number_that_is_taken(self, course: Course) -> None:
-        assert refused(course, "s01_topic").message == "s01 is taken by s01_numbers"
+        taken = refused(course, "s01_topic")
+        assert (taken.message, taken.hint) == ("s01 is taken by s01_numbers", "Choose another number: s02 is free.")
 
     @pytest.mark.parametrize("folder", ["stages", "hidden"])
     def test_a_folder_that_is_there_already(self, course: Course, folder: str) -> None:
