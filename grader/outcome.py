@@ -45,7 +45,7 @@ class Diagnosis:
 
 
 SEARCH = "the search for a cause"  # how the reason begins for which a search came to no end
-CUT = f"{SEARCH} was cut short: it took longer than its far bound of time"
+CUT = f"{SEARCH} took too long and was cut short"
 
 
 @dataclass(frozen=True)

@@ -198,8 +198,8 @@ def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes
         text = f"{record.label} accepts a call that it has to refuse with {wanted}{reason}."
         return Diagnosis(MISSING, row, text, fix)
     found = getattr(record.error, "learner_type", type(record.error).__name__)
-    text = f"{record.label} does not check its arguments. This call has to be refused with {wanted}{reason}"
-    text += "." if found == wanted else f"; it ends in {found} by accident."
+    ends = f"the {found} that it ends in comes about" if found == wanted else f"it ends in {found}"
+    text = f"{record.label} does not refuse this call, as it has to with {wanted}{reason}; {ends} by accident."
     return Diagnosis("refusal-by-accident", row, text, fix)
 
 

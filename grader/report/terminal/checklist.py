@@ -411,8 +411,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None, elsew
 
 
 def no_cause(failure: Failure, verbose: bool = False) -> str:
-    """Say why no cause is known, where the search for it came to no end; nothing where it found none."""
-    is_told = failure.diagnosis is None and (verbose or failure.unexplained.startswith(SEARCH))
+    """Say why no cause is known, where the search for it came to no end and nothing else explains the failure."""
+    is_told = failure.diagnosis is None and not failure.help and (verbose or failure.unexplained.startswith(SEARCH))
     return f"No cause was found: {failure.unexplained}." if is_told and failure.unexplained else ""
 
 
