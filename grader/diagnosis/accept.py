@@ -94,7 +94,8 @@ class Gate:
         One that mends an edge alone, and leaves the same line wrong elsewhere, goes round the fault.
         """
         first = next((each.lineno for each in self.places.origins if self.places.known), 0)
-        others = [each for each in self.failing if each.label == self.check.label and each.kind not in kinds]
+        own = [each for each in self.failing if each.label == self.check.label and not each.is_refusal]
+        others = [each for each in own if each.kind not in kinds]
         found = []
         for each in sorted(others, key=lambda each: each.size)[: MOST_WATCHED if first else 0]:
             trace = self.search.trace(each)

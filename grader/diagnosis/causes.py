@@ -240,6 +240,8 @@ class Explainer:
             labels = {each.label for each in cause.checks}
             labels = {cause.function} if cause.function in labels else labels
             is_sure = any(each.has_fractions for each in cause.checks) or not any(each.label in labels for each in some)
+            if cause.function in labels:  # by its own calls; what others make of its answers may be another way to them
+                some = [each for each in some if each.label == cause.function]
             if not is_sure or any(self._edited.goes_wrong_at(cause, each, trusted) for each in some[:MOST_PROVING]):
                 self.causes.remove(cause)
                 dropped |= cause.checks
