@@ -165,7 +165,8 @@ def _looked_at(found: ReadAttempt, arrival: StudentSubmission) -> ReadAttempt:
         elif found.outcome == "missing":
             doubts.append(Doubt("not found", found.error.message, remedy))
         elif found.outcome == "rejected":
-            doubts.append(Doubt("rejected", found.error.message, remedy))
+            kind = next((each.path.suffix.lower() for each in arrival.things), "")
+            doubts.append(Doubt("rejected", found.error.message, remedy, kind))
     notes = found.snapshot.notes if found.snapshot is not None and not found.doubts else ()
     return replace(found, doubts=(*doubts, *(Doubt("note", note) for note in notes)))
 

@@ -70,6 +70,13 @@ def test_one_reason_of_more_than_a_tenth_is_an_alarm_and_others_are_none(tmp_pat
     assert alarm.example.startswith("t1: line 1: msgpack is imported") and "Allow the package" in alarm.remedy
 
 
+def test_what_is_rejected_is_of_one_reason_where_it_is_of_one_kind(tmp_path: Path, s15: Stage) -> None:
+    put(tmp_path, "x = 1\n", DEADLINE, *(f"right{at}.py" for at in range(6)), "hal.pdf", "ivy.rar", "kim.7z")
+    assert not of(tmp_path, s15).alarms
+    put(tmp_path, "x = 1\n", DEADLINE, "leo.pdf", "mia.PDF")
+    assert [each.summary for each in of(tmp_path, s15).alarms] == ["rejected (.pdf): 3 of 11 students"]
+
+
 def test_a_package_that_is_stood_in_for_is_noted_and_no_alarm(tmp_path: Path, s15: Stage) -> None:
     put(tmp_path, "import torch\n", DEADLINE, "ada.py", "bob.py")
     found = of(tmp_path, s15)
