@@ -377,7 +377,7 @@ class Job:
         """Return a line of the module as a place, with its text."""
         lines = lines_of(self.source)
         text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        return Where(self.label, number, text[:MOST_OF_A_LINE])
+        return Where(self.label, number, text if len(text) <= MOST_OF_A_LINE else f"{text[: MOST_OF_A_LINE - 1]}…")
 
 
 def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:

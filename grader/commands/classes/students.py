@@ -58,7 +58,9 @@ def show(
         pages = sheets(book, None if wanted is None else frozenset({wanted}), student)
         sheet = next(pages, None) if html is not None else None
     if not found:
-        raise UsageError(f"nothing is known of {student}" + (f" for {wanted}" if wanted else ""), "Mind the stage.")
+        of = f"{student} for {wanted}" if wanted else student
+        hint = "Where a class is being graded, it may not be their turn yet; else mind the stage."
+        raise UsageError(f"nothing of {of} is graded so far", hint)
     if html is not None and sheet is not None:
         from grader.commands.publishing import expect_writable, put
         from grader.gradebook.pages import ClassPages
