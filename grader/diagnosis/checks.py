@@ -406,7 +406,7 @@ class _Counting(Replay):
         self.agreed += same
         return same
 
-    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+    def _same_error(self, record: Record, recorded: BaseException, local: Exception) -> bool:
         own = next((each for each in type(local).__mro__ if each.__module__ == "builtins"), Exception)
         return isinstance(recorded, own)
 

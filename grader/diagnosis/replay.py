@@ -6,6 +6,7 @@ import builtins
 import copy
 import dis
 import re
+import traceback
 import types
 from collections.abc import Iterable
 from typing import Any, Self
@@ -36,6 +37,7 @@ class Replay:
         self.by_details = False  # exceptions that nobody raised by hand are alike where their message holds a number
         self.exact = exact
         self.tolerance = stage.tolerance
+        self.asked = {name for row in stage.criteria for name in row.functions}
         self.opaque = stage.opaque
         self.given: dict[int, Any] = {}
         for name, entry in names.items():
@@ -117,7 +119,7 @@ class Replay:
 
     def _is_same(self, record: Record, result: Any, error: Exception | None, changed: bool) -> bool:
         if error is not None:  # it agrees where the learner's raised alike
-            return record.error is not None and self._same_error(record.error, error)
+            return record.error is not None and self._same_error(record, record.error, error)
         if record.name in IN_PLACE and _is_target(record) and result is not self.objects[record.target]:
             return False  # x += y changed the learner's x, and made a new one here
         if record.error is not None or record.failed or record.changed != changed:
@@ -126,14 +128,22 @@ class Replay:
             return self._same_but_cache(record, result)
         return self._same(record.result, result)
 
-    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+    def _same_error(self, record: Record, recorded: BaseException, local: Exception) -> bool:
         """Say whether both raised a kind of exception by hand, in their own words, or NumPy said the same to both."""
         by_hand = raised_by_hand(local)
         if not isinstance(local, _builtin_class(recorded)) or by_hand != self.learner_raised(recorded):
             return False
         if by_hand:
             return True
+        if (where := self._function_of(recorded)) and where not in {record.label, *_entered(local)}:
+            return False
         return str(local) == str(recorded) and (not self.by_details or re.search(r"\d", str(local)) is not None)
+
+    def _function_of(self, recorded: BaseException) -> str:
+        """Return the function of the checklist in which the learner's module raised; empty for a helper of its own."""
+        frames: list[Frame] = getattr(recorded, "learner_frames", [])
+        where = frames[-1].function if frames else ""
+        return where if where in self.asked else ""
 
     def learner_raised(self, recorded: BaseException) -> bool:
         """Say whether a line of the learner's that raises, or asserts, gave a recorded exception."""
@@ -245,3 +255,8 @@ def returned_exception(result: object) -> str:
     shown = str(result.__dict__["_shown"]) if isinstance(result, RemoteValue) else ""
     known = getattr(builtins, shown, None)
     return shown if isinstance(known, type) and issubclass(known, Exception) else ""
+
+
+def _entered(error: Exception) -> set[str]:
+    """Return the names of the functions through which an exception came."""
+    return {frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)}

@@ -43,6 +43,17 @@ def test_an_exception_of_numpys_agrees_where_the_message_does(module: Any) -> No
     assert found.explained() == []
 
 
+def test_an_exception_of_another_function_of_the_checklist_is_that_functions(module: Any) -> None:
+    found = module("def first(x):\n    return backward(x)\n\ndef backward(x):\n    place = 7\n    return x[place]\n")
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    assert found.explained() != ["takes-the-eighth"]
+    found = module("def first(x):\n    return helper(x)\n\ndef helper(x):\n    place = 7\n    return x[place]\n")
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    assert found.explained() == ["takes-the-eighth"]
+
+
 def test_an_exception_that_any_slip_may_end_in_is_told_apart_by_its_numbers(module: Any) -> None:
     found = module("""
         def first(x):

@@ -89,7 +89,7 @@ def test_where_a_function_with_a_cache_raised_what_it_has_to_give_is_compared_wi
     """Of the learner's there is no cache that another could stand for: a repair is held against such a record, too."""
     module = types.ModuleType("small")
     module.forward = lambda x: (x + 1, {"x": x})  # type: ignore[attr-defined]
-    stage: Any = SimpleNamespace(tolerance=Tolerance(), opaque=("forward",))
+    stage: Any = SimpleNamespace(tolerance=Tolerance(), criteria=(), opaque=("forward",))
     replay = Replay(module, stage, {})
     replay.objects[1] = module.forward
     right, wrong = ((X + add, None) for add in (1, 2))
@@ -100,7 +100,7 @@ def test_where_a_function_with_a_cache_raised_what_it_has_to_give_is_compared_wi
 def test_an_array_that_can_only_be_read_cannot_be_changed_here_either() -> None:
     module = types.ModuleType("small")
     module.halve = lambda x: x.__itruediv__(2.0)  # type: ignore[attr-defined]
-    stage: Any = SimpleNamespace(tolerance=Tolerance(), opaque=())
+    stage: Any = SimpleNamespace(tolerance=Tolerance(), criteria=(), opaque=())
     replay = Replay(module, stage, {})
     replay.objects[1] = module.halve
     fixed = np.ones(3)
