@@ -354,7 +354,10 @@ class RemoteRunner:
         while self._waiting:
             self._ran(self._waiting.pop(0))
         args = list(numbers), STEPS_OF_A_TEST if numbers else None
-        self._opened().request("call", self._module, CHOOSE, args, label=CHOOSE)
+        try:
+            self._opened().request("call", self._module, CHOOSE, args, label=CHOOSE)
+        except Exception as error:  # its process has ended, or the module has put its own function there
+            raise RunnerGone from error
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of the module."""

@@ -46,6 +46,7 @@ from grader.report.stored import decided
 from grader.submission import Snapshot
 from grader.submission.earlier import Lending, used_modules
 from grader.submission.snapshot import UsedModule
+from grader.verdict import SOURCE
 
 SPARE_SECONDS = 60.0  # beyond the time of both tries, until a process that grades is taken for dead
 TRIES = 2  # of a submission whose process dies
@@ -449,11 +450,12 @@ def unexplained(document: Mapping[str, Any]) -> tuple[str, ...]:
     if document.get("feedback") != "full":
         return ()
     rows = [row for row in document.get("criteria") or () if row["status"] != "passed"]
+    ran = {row["id"]: [each for each in row["failures"] if each.get("test") != SOURCE] for row in rows}
     return tuple(
-        row["id"]
-        for row in rows
-        if any(each.get("status") == "failed" for each in row["failures"])
-        and not any(each.get("cause") for each in row["failures"])
+        row
+        for row, failures in ran.items()
+        if any(each.get("status") == "failed" for each in failures)
+        and not any(each.get("cause") for each in failures)
     )
 
 

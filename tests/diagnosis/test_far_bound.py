@@ -127,3 +127,15 @@ def test_trials_are_not_kept() -> None:
     for _ in range(3):
         found.attempt([[]], [])
     assert found.exchanges == 3 and len(connection.records) == 1
+
+
+def test_a_module_that_answers_for_the_grader_ends_its_search_and_is_not_quoted() -> None:
+    class Refusing(Recording):
+        def request(self, *given: Any, label: str = "") -> Any:
+            raise LookupError("reference")
+
+    connection: Any = Refusing()
+    found = RemoteRunner(lambda: connection, lambda _: None, time.monotonic() + 1000, lambda *_: False)
+    found._codes, found._module, found._connection = [], 1, connection
+    with pytest.raises(RunnerGone):
+        found.choose((1,))

@@ -17,6 +17,7 @@ from grader.gradebook.records import Result
 from grader.gradebook.regrade import regrade
 from grader.gradebook.store import Gradebook, digest_of
 from grader.isolation import tiers
+from grader.verdict import SOURCE
 from tests.diagnosis.test_pool import FAULTY, OTHERWISE, RIGHT
 from tests.support.command import Place, write_stage
 
@@ -165,3 +166,4 @@ def test_causes_are_added_where_none_is_and_nothing_else_changes() -> None:
     assert found["criteria"][0] == row("a", failure("one", {"id": "y"}))
     assert with_causes(before, {**other, "criteria": []}) is before
     assert unexplained({**before, "feedback": "hint"}) == ()
+    assert unexplained({**before, "criteria": [row("a", failure(SOURCE, None))]}) == ()  # its text says why
