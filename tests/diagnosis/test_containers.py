@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.stage import Stage
-from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
-from tests.diagnosis.test_causes import MANIFEST
-from tests.diagnosis.test_causes import RIGHT as SOLUTION
 
 SUMS = """
 def first(values):
@@ -840,12 +836,6 @@ CASES: list[tuple[str, str, str, list[Any], int]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=SOLUTION)
-    return small_course.stage
-
-
 def calls_of(arguments: list[Any]) -> list[Call]:
     return [("first", each if isinstance(each, tuple) else (each,)) for each in arguments]
 
@@ -854,13 +844,13 @@ def calls_of(arguments: list[Any]) -> list[Call]:
     ("id", "right", "wrong", "arguments", "line"), CASES, ids=[f"{case[0]}-{n}" for n, case in enumerate(CASES)]
 )
 def test_a_mistake_with_containers_is_named_by_its_id_and_line(
-    stage: Stage, id: str, right: str, wrong: str, arguments: list[Any], line: int
+    id: str, right: str, wrong: str, arguments: list[Any], line: int
 ) -> None:
-    found = causes(stage, right, wrong, [calls_of(arguments)])
+    found = causes(right, wrong, [calls_of(arguments)])
     assert [(each.id, each.function, each.line) for each in found] == [(id, "first", line)]
 
 
-def test_a_condition_that_no_edit_mends_is_named_with_the_call_in_which_it_decides_wrongly(stage: Stage) -> None:
+def test_a_condition_that_no_edit_mends_is_named_with_the_call_in_which_it_decides_wrongly() -> None:
     wrong = """
     def first(year, offset):
         is_leap = year % 4 == 0
@@ -871,12 +861,12 @@ def test_a_condition_that_no_edit_mends_is_named_with_the_call_in_which_it_decid
         return [year, offset + 3 * (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))]
     """
     calls = [(1900, 2), (2024, 5), (1999, 1), (1800, 7), (2000, 4)]
-    (cause,) = causes(stage, right, wrong, [calls_of(list(calls))])
+    (cause,) = causes(right, wrong, [calls_of(list(calls))])
     assert (cause.id, cause.function, cause.line) == ("condition-wrong", "first", 2)
     assert cause.text.endswith("`year % 4 == 0` is true where it has to be false: in first(1900, 2).")
 
 
-def test_no_condition_is_named_where_two_may_decide_wrongly(stage: Stage) -> None:
+def test_no_condition_is_named_where_two_may_decide_wrongly() -> None:
     wrong = """
     def first(letters):
         found = []
@@ -888,4 +878,4 @@ def test_no_condition_is_named_where_two_may_decide_wrongly(stage: Stage) -> Non
     """
     right = "def first(letters):\n    return [each for each in letters if each not in ('a', 'b', 'q')]\n"
     calls = [(["q", "c", "a"],), (["b", "x", "q"],), (["q", "y"],), (["z", "b"],)]
-    assert causes(stage, right, wrong, [calls_of(list(calls))]) == []
+    assert causes(right, wrong, [calls_of(list(calls))]) == []

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.course.stage import Stage
 from grader.diagnosis.checks import Checks, Passed, calls_of
 from grader.diagnosis.runner import Heard, LocalRunner
 from grader.sandbox.connection import LoggedTest, PassedTest
-from tests.conftest import SmallCourse
-from tests.diagnosis.engine import Call, causes, ended, module_of
-from tests.diagnosis.test_causes import MANIFEST, RIGHT
+from tests.diagnosis.engine import STAGE, Call, causes, ended, module_of
+from tests.diagnosis.test_causes import RIGHT
 
 GRID = np.arange(24.0).reshape(4, 6) ** 1.5 % 7
 SQUARE = np.array([[1.0, 2.0, 0.5], [3.0, 5.0, 1.0], [0.25, 1.0, 2.0]])
@@ -594,28 +592,20 @@ CASES: list[tuple[str, str, str, list[Call], int]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=RIGHT)
-    return small_course.stage
-
-
 @pytest.mark.parametrize(("id", "right", "wrong", "calls", "line"), CASES, ids=[case[0] for case in CASES])
-def test_an_edit_is_named_by_its_id_and_line(
-    stage: Stage, id: str, right: str, wrong: str, calls: list[Any], line: int
-) -> None:
-    found = causes(stage, right, textwrap.dedent(wrong), [calls])
+def test_an_edit_is_named_by_its_id_and_line(id: str, right: str, wrong: str, calls: list[Any], line: int) -> None:
+    found = causes(right, textwrap.dedent(wrong), [calls])
     assert [(each.id, each.function, each.line) for each in found] == [(id, calls[0][0], line)]
 
 
-def test_a_bound_that_is_moved_back_is_written_without_two_steps(stage: Stage) -> None:
+def test_a_bound_that_is_moved_back_is_written_without_two_steps() -> None:
     right = "def first(values, rank):\n    return values[:rank] * 1.5\n"
     calls: list[Call] = [("first", (GRID, 2)), ("first", (GRID + 1, 3)), ("first", (2 * GRID, 1))]
-    (cause,) = causes(stage, right, right.replace(":rank]", ": rank + 1]"), [calls])
+    (cause,) = causes(right, right.replace(":rank]", ": rank + 1]"), [calls])
     assert cause.id in ("bounds-wrong", "term-superfluous") and "+ 1 - 1" not in cause.fix
 
 
-def test_a_helper_of_a_module_s_table_is_looked_into(stage: Stage) -> None:
+def test_a_helper_of_a_module_s_table_is_looked_into() -> None:
     right = """
     import numpy as np
 
@@ -632,11 +622,11 @@ def test_a_helper_of_a_module_s_table_is_looked_into(stage: Stage) -> None:
         return function(x) * factor
     """
     calls: list[Call] = [("first", (GRID, "half")), ("first", (GRID - 3, "half"))]
-    (cause,) = causes(stage, right, right.replace("np.tanh(x / 2)", "np.tanh(x)"), [calls])
+    (cause,) = causes(right, right.replace("np.tanh(x / 2)", "np.tanh(x)"), [calls])
     assert (cause.id, cause.function, cause.line) == ("argument-scaled", "_half", 5)
 
 
-def test_a_first_state_is_made_as_other_functions_make_it(stage: Stage) -> None:
+def test_a_first_state_is_made_as_other_functions_make_it() -> None:
     right = """
     def _nothing(g):
         return [0 * each for each in g]
@@ -653,11 +643,11 @@ def test_a_first_state_is_made_as_other_functions_make_it(stage: Stage) -> None:
     """
     head, _, last = right.rpartition('state.get("speed", _nothing(g))')
     calls: list[Call] = [("step", ([1.5, size], {}, 0.5)) for size in (2.25, 3.5, 0.125)]
-    (cause,) = causes(stage, right, f'{head}state["speed"]{last}', [calls])
+    (cause,) = causes(right, f'{head}state["speed"]{last}', [calls])
     assert (cause.id, cause.function, cause.line) == ("default-missing", "step", 11)
 
 
-def test_what_goes_round_in_a_loop_is_wrong_where_it_began(stage: Stage) -> None:
+def test_what_goes_round_in_a_loop_is_wrong_where_it_began() -> None:
     right = """
     def fit(x, y, rate, rounds):
         w = x[0] * 0.0
@@ -667,13 +657,11 @@ def test_what_goes_round_in_a_loop_is_wrong_where_it_began(stage: Stage) -> None
         return w
     """
     calls: list[Call] = [("fit", (SQUARE, SQUARE[0], 0.125, 4)), ("fit", (SQUARE + 1, SQUARE[1], 0.0625, 5))]
-    (cause,) = causes(stage, right, right.replace("x.T @ error", "x @ error"), [calls])
+    (cause,) = causes(right, right.replace("x.T @ error", "x @ error"), [calls])
     assert (cause.function, cause.line) == ("fit", 5)
 
 
-def test_a_function_that_draws_at_random_is_explained_by_its_tests(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_function_that_draws_at_random_is_explained_by_its_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     right = "def parts(n, rng):\n    order = rng.permutation(n)\n    return order[:2], order[2:]\n"
     wrong = "def parts(n, rng):\n    order = rng.choice(n, n, replace=False)\n    return order[2:], order[:2]\n"
 
@@ -685,17 +673,17 @@ def test_a_function_that_draws_at_random_is_explained_by_its_tests(
 
     monkeypatch.setattr(LocalRunner, "heard", heard)
     calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
-    (cause,) = causes(stage, right, wrong, [calls])
+    (cause,) = causes(right, wrong, [calls])
     assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
 
 
-def test_one_change_at_two_places_names_both_lines(stage: Stage) -> None:
+def test_one_change_at_two_places_names_both_lines() -> None:
     _, right, wrong, calls, _ = next(case for case in CASES if case[0] == "name-confused")
-    (cause,) = causes(stage, right, wrong, [calls])
+    (cause,) = causes(right, wrong, [calls])
     assert "line 2:" in cause.text and "in line 3 too" in cause.text
 
 
-def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause(stage: Stage) -> None:
+def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause() -> None:
     right = """
     def first(values):
         found = []
@@ -713,19 +701,19 @@ def test_an_edit_of_whole_numbers_that_leaves_a_call_wrong_is_no_cause(stage: St
         return found
     """
     calls: list[list[Call]] = [[("first", (values,))] for values in ([3, 1], [5, 5, 4], [2, 9, 1, 9])]
-    assert causes(stage, right, wrong, calls) == []
+    assert causes(right, wrong, calls) == []
 
 
-def test_a_call_that_an_edit_puts_right_has_to_stay_right(stage: Stage) -> None:
+def test_a_call_that_an_edit_puts_right_has_to_stay_right() -> None:
     right, wrong = module_of(RIGHT), module_of("def first(values, start):\n    return values[-1]\n")
     failed = [ended(wrong, "failing", [("first", ([1, 2], 0)), ("first", ([4, 3], 0))], "failed")]
-    checks = Checks.of(stage, failed, [], [right], b"")
+    checks = Checks.of(STAGE, failed, [], [right], b"")
     assert len(checks.failing) == 2 and checks.passing(lambda label: True, 9) == []
     checks.mended |= {checks.failing[1]}
     assert checks.passing(lambda label: True, 9) == [checks.failing[1]]
 
 
-def test_a_test_that_passed_without_being_run_is_run_when_its_calls_are_evidence(stage: Stage) -> None:
+def test_a_test_that_passed_without_being_run_is_run_when_its_calls_are_evidence() -> None:
     right = module_of(RIGHT)
     ran = []
 
@@ -741,7 +729,7 @@ def test_a_test_that_passed_without_being_run_is_run_when_its_calls_are_evidence
         return made
 
     passed = [planned(f"of {len(values)}", [("first", (values, 0))]) for values in ([1, 2, 3], [1], [1, 2])]
-    checks = Checks.of(stage, [], passed, [right], b"")
+    checks = Checks.of(STAGE, [], passed, [right], b"")
     assert checks.trusted() == {"first"} and checks.passed_tests("first", 2) == ["of 1", "of 2"]
     assert checks.passing(lambda label: label == "other", 9) == [] and ran == []
     assert [each.outcome.test for each in checks.passing(lambda label: True, 2, "first")] == ["of 1", "of 2"]
