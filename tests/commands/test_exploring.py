@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -18,33 +17,38 @@ import numpy as np
 import pytest
 
 from drawings.plans import PLANS
-from grader import cli
+from grader.explore.example import example
 from grader.explore.exploration_json import _drawing, exploration_document
-from grader.explore.model import PartStatus
+from grader.explore.model import Exploration, ExplorationRun, PartStatus
 from grader.isolation.tiers import TIERS
+from grader.report.document import dumps
 from grader.submission.parsing import Problem
-from tests.explore.exploring import COURSE, STAGES
+from tests.explore.exploring import COURSE, STAGES, explored
 from tests.explore.test_terminal import ALL, BLANKS, GRAPHS
+from tests.support.command import Command
+from tests.support.command import Done as Printed
 from tests.support.places import HIDDEN, ROOT
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Grader:
+def run(command: Command, monkeypatch: pytest.MonkeyPatch) -> Grader:
     """Run the command in this process, on the real course."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")
-    for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
 
-    def command(*arguments: str, submission: Path | None = REFERENCE) -> Done:
-        given = ("--submission", str(submission)) if submission is not None else ()
-        monkeypatch.setattr(sys, "argv", ["grader", "explore", *arguments, *given])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
+    def explore(*arguments: str, submission: Path = REFERENCE) -> Done:
+        done = command("explore", *arguments, "--submission", str(submission))
+        return Done(done.code, done.out, done.err)
 
-    return command
+    return explore
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is written of the reference and the sentence of the lesson, and accepted by the schema."""
+    found: dict[str, Any] = json.loads(dumps(exploration_document(explored(tmp_path_factory.mktemp("s15"), "s15"))))
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    return found
 
 
 REFERENCE = HIDDEN / "s15_attention" / "solution.py"
@@ -54,13 +58,8 @@ SCHEMA: dict[str, Any] = json.loads(
 PLAIN = ("--isolation", "process")
 
 
-@dataclass
-class Done:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
+class Done(Printed):
+    """What the command left behind."""
 
     @property
     def json(self) -> Any:
@@ -106,11 +105,12 @@ def test_the_schema_is_a_schema_and_knows_every_status_tier_and_kind_of_problem(
     assert set(definitions["problem"]["properties"]["kind"]["enum"]) == set(get_args(get_type_hints(Problem)["kind"]))
 
 
-def test_the_schema_describes_every_key_that_is_written(run: Grader) -> None:
-    found = run("s15", *PLAIN, "--json").json
-    step = found["steps"][0]
+def test_the_schema_describes_every_key_that_is_written(document: dict[str, Any]) -> None:
+    step = document["steps"][0]
     part = step["parts"][0]
-    written = {"exploration": found, "step": step, "part": part, "fact": part["facts"][0], "map": found["maps"][0]}
+    written = {
+        "exploration": document, "step": step, "part": part, "fact": part["facts"][0], "map": document["maps"][0],
+    }  # fmt: skip
     for name, each in written.items():
         definition = SCHEMA["$defs"][name]
         assert set(definition["properties"]) == set(definition["required"]) == set(each), name
@@ -132,16 +132,12 @@ def test_a_cell_without_a_value_is_null_and_edges_are_pairs_of_places() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"schema": 2}, {"isolation": "none"}, {"maps": None}, {"heads": 0}])
-def test_the_schema_refuses_what_is_wrong(run: Grader, wrong: dict[str, Any]) -> None:
-    found = {**run("s15", *PLAIN, "--json").json, **wrong}
+def test_the_schema_refuses_what_is_wrong(document: dict[str, Any], wrong: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.Draft202012Validator(SCHEMA).validate(found)
+        jsonschema.Draft202012Validator(SCHEMA).validate({**document, **wrong})
 
 
 def test_half_characters_do_not_reach_the_document() -> None:
-    from grader.explore.example import example
-    from grader.explore.model import Exploration, ExplorationRun
-
     found = Exploration(
         "s15", "t", example("a\udcff", None, None), ExplorationRun("f.py", "0" * 64, "process", None, None)
     )

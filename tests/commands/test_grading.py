@@ -34,6 +34,7 @@ from tests.report.terminal.made import DIAGNOSIS, VERDICT, text_of
 from tests.support.command import NUMBERS, PACKAGE, SUMS, Place
 from tests.support.command import WRONG as SQUARED
 from tests.support.places import HOUSE
+from tests.support.small_course import manifest
 from tests.support.verdicts import obeyed_by_a_runner
 
 
@@ -59,20 +60,7 @@ def command(
 
 
 ARGUMENTS = ("s90", "--isolation", "process", "--seed", "5")
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "double"
-    text = "double doubles"
-    functions = ["double", "halve"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest({"double": ["double", "halve"]})
 SOLUTION = """
     def double(x):
         return 2 * x
@@ -492,9 +480,9 @@ def test_a_build_s_log_obeys_the_annotations_and_nothing_else(command: Command) 
     assert command(*ARGUMENTS, "--verbose", "--format", f"github={command.folder / 'summary'}") == 1
     (annotation,) = obeyed_by_a_runner(command.out + command.err)
     assert annotation.startswith(
-        "::error file=stages/s90_small/small.py,line=3,title=s90 double::double doubles: 0 of 2"
+        "::error file=stages/s90_small/small.py,line=3,title=s90 double::double is right: 0 of 2"
     )
-    assert "✗ 0/2  double doubles" in command.out
+    assert "✗ 0/2  double is right" in command.out
     assert r"#\x23[add-mask]1" in command.out
 
 
@@ -630,7 +618,7 @@ def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None
 def test_one_row_is_shown_by_the_name_of_its_function(command: Command) -> None:
     command.small.write_text(WRONG, encoding="utf-8")
     assert command(ARGUMENTS[0], "halve", *ARGUMENTS[1:]) == 1
-    assert "✗ 0/2  double doubles" in command.out and "nothing is recorded" not in command.err
+    assert "✗ 0/2  double is right" in command.out and "nothing is recorded" not in command.err
 
 
 @pytest.mark.some_of(3, "grader/report", "grader/diagnosis")

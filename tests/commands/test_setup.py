@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from grader import cli
 from grader.setup import edition as edition_file
 from grader.setup.edition import Edition, packed
 from tests.setup.editions import MINE, MODULE, NEWER, edition, texts
-from tests.support.command import Done
+from tests.support.command import Command
 from tests.support.places import HOUSE
 
 README = "stages/s01_numbers/README.md"
-Run = Callable[..., Done]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command in a new folder, from where nothing finds this repository."""
     monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / "course.zip")
     monkeypatch.setattr("grader.setup.wheel.engine_paths", lambda left_out=(): [HOUSE / "__init__.py"])
@@ -30,14 +26,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-
-    def command(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
-
     return command
 
 
@@ -47,7 +35,7 @@ def bring(given: Edition) -> None:
 
 
 @pytest.fixture
-def at_0_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+def at_0_1(run: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """In a learner's folder of course 0.1.0."""
     bring(edition("0.1.0"))
     assert run("init", "my course").code == 0
@@ -55,7 +43,7 @@ def at_0_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_init_says_what_it_made_and_what_comes_next(run: Run) -> None:
+def test_init_says_what_it_made_and_what_comes_next(run: Command) -> None:
     bring(edition("0.1.0"))
     done = run("init", "my course", "--editor", "vscode")
     assert (done.code, done.out) == (0, "")
@@ -67,7 +55,7 @@ def test_init_says_what_it_made_and_what_comes_next(run: Run) -> None:
     assert (Path("my course") / MODULE).is_file() and (Path("my course") / ".vscode" / "settings.json").is_file()
 
 
-def test_init_in_the_current_folder_without_git(run: Run) -> None:
+def test_init_in_the_current_folder_without_git(run: Command) -> None:
     bring(edition("0.1.0"))
     done = run("init", ".", "--no-git")
     assert done.code == 0 and "git" not in done.err and done.err.endswith("Next: `grader`.\n")
@@ -80,7 +68,9 @@ def test_init_in_the_current_folder_without_git(run: Run) -> None:
         (("init", "new", "--editor", "vim"), "error: there are no settings for the editor 'vim'\n"),
     ],
 )
-def test_init_refuses_what_it_cannot_do_and_writes_nothing(run: Run, arguments: tuple[str, ...], message: str) -> None:
+def test_init_refuses_what_it_cannot_do_and_writes_nothing(
+    run: Command, arguments: tuple[str, ...], message: str
+) -> None:
     bring(edition("0.1.0"))
     Path("mine.txt").write_text("mine")
     done = run(*arguments)
@@ -88,16 +78,16 @@ def test_init_refuses_what_it_cannot_do_and_writes_nothing(run: Run, arguments: 
     assert texts(Path()) == {"mine.txt": "mine"}
 
 
-@pytest.mark.parametrize("command", [(), ("status",), ("check", "s01"), ("show", "s01"), ("update",)])
-def test_a_folder_that_is_no_course_gets_one_line(run: Run, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [(), ("status",), ("check", "s01"), ("show", "s01"), ("update",)])
+def test_a_folder_that_is_no_course_gets_one_line(run: Command, words: tuple[str, ...]) -> None:
     bring(edition("0.1.0"))
-    done = run(*command)
+    done = run(*words)
     (line,) = done.err.splitlines()
     assert done.code == 2
     assert line == "error: this folder does not hold a course: `grader init my-course` makes one to learn in"
 
 
-def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Run) -> None:
+def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Command) -> None:
     Path(MODULE).write_text(MINE)
     Path(README).write_text("mine")
     bring(edition("0.2.0", {MODULE: NEWER, README: "# New\n"}))
@@ -115,14 +105,14 @@ def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Run) -> None:
     assert at_0_1("update").err == "This folder has course 0.2.0 already: nothing is to be changed.\n"
 
 
-def test_update_puts_back_what_is_missing_of_the_same_course(at_0_1: Run) -> None:
+def test_update_puts_back_what_is_missing_of_the_same_course(at_0_1: Command) -> None:
     Path(MODULE).unlink()
     assert at_0_1("update", "--dry-run").err.startswith("1 file would change: course 0.1.0, as this grader brings it. ")
     assert at_0_1("update").err == "1 file changed: course 0.1.0, as this grader brings it. Your progress stays.\n"
     assert Path(MODULE).is_file()
 
 
-def test_update_prints_a_document(at_0_1: Run) -> None:
+def test_update_prints_a_document(at_0_1: Command) -> None:
     Path(README).write_text("mine")
     bring(edition("0.2.0", {README: "# New\n"}))
     found = at_0_1("update", "--json", "--dry-run").json

@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 import types
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from grader.course.answers import Mistake
-from grader.course.stage import Stage
+from grader.course.stage import Criterion, Stage
 from grader.diagnosis.causes import Explainer
 from grader.diagnosis.checks import Ended, Passed
 from grader.diagnosis.edited import Cause
@@ -22,6 +23,7 @@ from grader.sandbox.record import Name, Record, copied_value
 from tests.diagnosis.reader import complaints
 
 Call = tuple[str, tuple[Any, ...]]
+STAGE = Stage("s90", Path("s90"), "Small", "small.py", (), (Criterion("row", "it works", (), (), ("a", "b", "c")),))
 
 
 def module_of(text: str, name: str = "reference") -> types.ModuleType:
@@ -56,7 +58,6 @@ def passed_by(module: types.ModuleType, test: str, calls: Sequence[Call]) -> Pas
 
 
 def causes(
-    stage: Stage,
     right: str,
     learners: str,
     failing: Sequence[Sequence[Call]],
@@ -71,7 +72,7 @@ def causes(
     module = module_of(text)
     rights = {textwrap.dedent(each): module_of(each, f"right_{number}") for number, each in enumerate((right, *others))}
     explainer = Explainer(
-        stage, text.encode(), textwrap.dedent(right), mistakes, rights,
+        STAGE, text.encode(), textwrap.dedent(right), mistakes, rights,
         LocalRunner("learner"), textwrap.dedent(stub), pool=pool,
     )  # fmt: skip
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]

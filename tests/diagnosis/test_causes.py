@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from grader.course.answers import Mistake, Premise
-from grader.course.stage import Stage
 from grader.diagnosis.causes import Explainer
 from grader.diagnosis.edited import Cause
 from grader.diagnosis.edits import Context, Site, edits_at
@@ -21,26 +20,11 @@ from grader.diagnosis.runner import LocalRunner
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Prints
 from grader.diagnosis.variants import compiled
-from tests.conftest import SmallCourse
-from tests.diagnosis.engine import Call, causes
+from tests.diagnosis.engine import STAGE, Call, causes
 
 X = np.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
 W = np.array([[0.5, -1.0], [2.0, 0.25], [1.0, 3.0]])
 B = np.array([0.5, -2.0])
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["affine", "spread", "count", "softmax", "first", "both", "total"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
 RIGHT = """
     import numpy as np
 
@@ -84,12 +68,6 @@ RIGHT = """
 """
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=RIGHT)
-    return small_course.stage
-
-
 def replaced(old: str, new: str) -> str:
     assert RIGHT.count(old) == 1
     return RIGHT.replace(old, new)
@@ -113,68 +91,68 @@ CASES: list[tuple[str, str, str, list[Call], str, int]] = [
 
 @pytest.mark.parametrize(("old", "new", "id", "calls", "function", "line"), CASES, ids=[case[2] for case in CASES])
 def test_one_fault_is_named_with_its_place(
-    stage: Stage, old: str, new: str, id: str, calls: list[Call], function: str, line: int
+    old: str, new: str, id: str, calls: list[Call], function: str, line: int
 ) -> None:
-    found = causes(stage, RIGHT, replaced(old, new), [calls])
+    found = causes(RIGHT, replaced(old, new), [calls])
     assert [(each.id, each.function, each.line) for each in found] == [(id, function, line)]
 
 
-def test_two_faults_of_two_functions_in_one_test_are_two_causes(stage: Stage) -> None:
+def test_two_faults_of_two_functions_in_one_test_are_two_causes() -> None:
     learners = replaced("x @ w + b", "x @ w - b").replace("np.sqrt(var + eps)", "np.sqrt(var - eps)")
-    found = causes(stage, RIGHT, learners, [[("affine", (X, W, B)), ("spread", (X, 0.125))]])
+    found = causes(RIGHT, learners, [[("affine", (X, W, B)), ("spread", (X, 0.125))]])
     assert [(each.id, each.function) for each in found] == [
         ("operator-confused", "affine"),
         ("operator-confused", "spread"),
     ]
 
 
-def test_two_faults_of_one_call_are_told_together_each_with_its_line(stage: Stage) -> None:
+def test_two_faults_of_one_call_are_told_together_each_with_its_line() -> None:
     learners = replaced("** 2).mean(", "** 2).sum(").replace("var + eps", "var - eps")
-    (cause,) = causes(stage, RIGHT, learners, [[("spread", (X, 0.125))], [("spread", (2 * X, 0.5))]])
+    (cause,) = causes(RIGHT, learners, [[("spread", (X, 0.125))], [("spread", (2 * X, 0.5))]])
     assert cause.id == "function-confused-and-operator-confused"
     assert "line 10" in cause.text and "Line 11" in cause.text
 
 
-def test_what_calls_a_wrong_function_has_the_same_cause(stage: Stage) -> None:
-    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("both", (X, W, B))], [("affine", (X, W, B))]])
+def test_what_calls_a_wrong_function_has_the_same_cause() -> None:
+    found = causes(RIGHT, replaced("x @ w + b", "x @ w"), [[("both", (X, W, B))], [("affine", (X, W, B))]])
     assert [(each.function, len(each.checks)) for each in found] == [("affine", 2)]
 
 
-def test_one_small_answer_is_not_enough_to_name_a_cause(stage: Stage) -> None:
+def test_one_small_answer_is_not_enough_to_name_a_cause() -> None:
     learners = replaced("            number += 1", "            number = 1")
-    assert causes(stage, RIGHT, learners, [[("count", (WORDS, "a"))]]) == []
+    assert causes(RIGHT, learners, [[("count", (WORDS, "a"))]]) == []
 
 
-def test_a_known_mistake_is_told_in_its_own_words_and_in_the_line_of_the_fault(stage: Stage) -> None:
+def test_a_known_mistake_is_told_in_its_own_words_and_in_the_line_of_the_fault() -> None:
     source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
     known = Mistake("unbiased", "row", "affine", "The bias is missing.", "Add b.", source)
-    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    found = causes(RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
     assert [(each.id, each.text, each.line, each.declared) for each in found] == [
         ("unbiased", "The bias is missing.", 5, True)
     ]
 
 
-def test_a_loop_without_an_end_is_ended_by_its_steps(stage: Stage) -> None:
+def test_a_loop_without_an_end_is_ended_by_its_steps() -> None:
     learners = replaced(
         "        for each in values:\n            result += each * each",
         "        place = 0\n        while place < len(values):\n"
         "            result += values[place]\n            place += 1",
     )
-    found = causes(stage, RIGHT, learners, [TOTALS, [("total", ([1.5, 2.5],))]])
+    found = causes(RIGHT, learners, [TOTALS, [("total", ([1.5, 2.5],))]])
     assert [each.function for each in found] == ["total"] and "values[place]" in found[0].text
 
 
-def test_the_same_words_each_time(stage: Stage) -> None:
+def test_the_same_words_each_time() -> None:
     learners = replaced("** 2).mean(", "** 2).sum(")
     calls: list[Any] = [[("spread", (X, 1e-5))]]
-    assert len({causes(stage, RIGHT, learners, calls)[0].text for _ in range(3)}) == 1
+    assert len({causes(RIGHT, learners, calls)[0].text for _ in range(3)}) == 1
 
 
-def test_a_module_that_cannot_be_parsed_has_no_cause(stage: Stage) -> None:
-    assert causes(stage, RIGHT, RIGHT, []) == []
+def test_a_module_that_cannot_be_parsed_has_no_cause() -> None:
+    assert causes(RIGHT, RIGHT, []) == []
 
 
-def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
+def test_a_line_that_sets_entries_is_edited_too() -> None:
     right = """
     import numpy as np
 
@@ -185,20 +163,20 @@ def test_a_line_that_sets_entries_is_edited_too(stage: Stage) -> None:
         return rows
     """
     calls: list[Call] = [("marks", (np.array([1, 3, 2]), 5)), ("marks", (np.array([4, 1]), 6))]
-    (cause,) = causes(stage, right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
+    (cause,) = causes(right, right.replace("), indices] = 1.0", "), indices - 1] = 1.0"), [calls])
     assert (cause.id, cause.function, cause.line) == ("term-superfluous", "marks", 6)
 
 
-def test_a_known_mistake_whose_premise_is_untrue_is_not_told(stage: Stage) -> None:
+def test_a_known_mistake_whose_premise_is_untrue_is_not_told() -> None:
     source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
     known = Mistake("unbiased", "row", "affine", "There is no bias.", "Add b.", source, premise=Premise(("b",)))
     calls: list[list[Call]] = [[("affine", (X, W, B))]]
-    assert causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), calls, mistakes=(known,))[0].id == "unbiased"
-    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w + b * 0"), calls, mistakes=(known,))
+    assert causes(RIGHT, replaced("x @ w + b", "x @ w"), calls, mistakes=(known,))[0].id == "unbiased"
+    found = causes(RIGHT, replaced("x @ w + b", "x @ w + b * 0"), calls, mistakes=(known,))
     assert found and all(each.id != "unbiased" for each in found)
 
 
-def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage) -> None:
+def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given() -> None:
     right = """
     import numpy as np
 
@@ -217,14 +195,14 @@ def test_an_argument_of_a_private_helper_is_wrong_where_it_is_given(stage: Stage
         return _scaled(x, start)
     """
     calls: list[Call] = [("affine", (X, W, B)), ("affine", (2 * X + 1, W, B))]
-    (cause,) = causes(stage, right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
+    (cause,) = causes(right, right.replace("top - low)", "top)"), [calls], [[("first", (X, 2.0))]])
     assert (cause.function, cause.line) == ("affine", 11)
 
 
-def test_a_known_mistake_of_a_row_that_passes_gives_way_to_an_edit(stage: Stage) -> None:
+def test_a_known_mistake_of_a_row_that_passes_gives_way_to_an_edit() -> None:
     source = "def unbiased(x, w, b):\n    return x @ w\n\n\naffine = unbiased\n"
     known = Mistake("unbiased", "another-row", "affine", "The bias is missing.", "Add b.", source)
-    found = causes(stage, RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
+    found = causes(RIGHT, replaced("x @ w + b", "x @ w"), [[("affine", (X, W, B))]], mistakes=(known,))
     assert [(each.id, each.function, each.line) for each in found] == [("term-missing", "affine", 5)]
 
 
@@ -243,21 +221,21 @@ NO_MEAN = mistake("no-mean", "spread", "return (x - mean) / np", "return x / np"
 
 
 @pytest.mark.parametrize("known", [(MINUS, TWICE), (TWICE, MINUS)], ids=["minus", "twice"])
-def test_of_known_mistakes_of_one_line_one_is_told(stage: Stage, known: tuple[Mistake, ...]) -> None:
+def test_of_known_mistakes_of_one_line_one_is_told(known: tuple[Mistake, ...]) -> None:
     first, second = ("- b", "+ 2 * b") if known[0] is MINUS else ("+ 2 * b", "- b")
     learners = replaced("x @ w + b", f"(x @ w {first} if x.max() > 3 else x @ w {second})")
     calls: list[list[Call]] = [[("affine", (x, W, B))] for x in (X, X + 1, X + 2, X / 5)]
-    told = {each.id for each in causes(stage, RIGHT, learners, calls, mistakes=known)}
+    told = {each.id for each in causes(RIGHT, learners, calls, mistakes=known)}
     assert told & {"minus", "twice"} == {known[0].id}
 
 
-def test_mistakes_of_two_lines_are_two_causes(stage: Stage) -> None:
+def test_mistakes_of_two_lines_are_two_causes() -> None:
     learners = replaced(
         "return (x - mean) / np.sqrt(var + eps)",
         "return x / np.sqrt(var + eps) if x.max() > 3 else (x - mean) / np.sqrt(var * x.shape[-1] + eps)",
     )
     calls: list[list[Call]] = [[("spread", (x, 0.5))] for x in (X, X + 1, X + 2, X / 5)]
-    assert len(causes(stage, RIGHT, learners, calls, mistakes=(OF_SUM, NO_MEAN))) == 2
+    assert len(causes(RIGHT, learners, calls, mistakes=(OF_SUM, NO_MEAN))) == 2
 
 
 WINDOW = """
@@ -280,20 +258,18 @@ WINDOW = """
         ("seen.sum()", "seen.mean()", 7),
     ],
 )
-def test_a_known_mistake_is_told_in_the_line_of_the_fault(stage: Stage, old: str, new: str, line: int) -> None:
+def test_a_known_mistake_is_told_in_the_line_of_the_fault(old: str, new: str, line: int) -> None:
     learners = WINDOW.replace(old, new)
     source = textwrap.dedent(learners).partition("\n\n\n")[2]
     known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
     calls: list[list[Call]] = [[("total", (X[0] * size + 0.25,))] for size in (1.0, 2.0, 3.5)]
-    assert [(each.id, each.line) for each in causes(stage, WINDOW, learners, calls, mistakes=(known,))] == [
-        ("known", line)
-    ]
+    assert [(each.id, each.line) for each in causes(WINDOW, learners, calls, mistakes=(known,))] == [("known", line)]
 
 
-def test_a_number_is_rather_an_argument_that_has_it_in_all_failing_calls(stage: Stage) -> None:
+def test_a_number_is_rather_an_argument_that_has_it_in_all_failing_calls() -> None:
     right = "import numpy as np\n\n\ndef total(values, size):\n    return values[::size].sum()\n"
     calls: list[list[Call]] = [[("total", (X[0] * each + 0.25, 2))] for each in (1.0, 2.0, 3.5)]
-    found = causes(stage, right, right.replace("::size", "::1"), calls)
+    found = causes(right, right.replace("::size", "::1"), calls)
     assert [(each.id, each.line) for each in found] == [("number-for-name", 5)]
 
 
@@ -307,12 +283,12 @@ HALF = """
 """
 
 
-def test_a_known_mistake_stands_in_a_helper_that_was_given_what_is_right(stage: Stage) -> None:
+def test_a_known_mistake_stands_in_a_helper_that_was_given_what_is_right() -> None:
     source = "def total(values):\n    return np.subtract(*np.percentile(values, [0.75, 0.25])) * 2\n"
     known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
     helper = "    def box(values):\n        return np.percentile(values, [0.25, 0.75])\n\n\n    def total"
     learners = HALF.replace("    def total", helper).replace("np.percentile(values, [25, 75])", "box(values)")
-    (cause,) = causes(stage, HALF, learners, [[("total", (X[0] * size,))] for size in (1.0, 2.0)], mistakes=(known,))
+    (cause,) = causes(HALF, learners, [[("total", (X[0] * size,))] for size in (1.0, 2.0)], mistakes=(known,))
     assert (cause.id, cause.function, cause.line) == ("known", "box", 5)
 
 
@@ -330,24 +306,24 @@ STEPS = """
 """
 
 
-def test_a_known_mistake_does_not_stand_where_what_is_wrong_before_is_converted(stage: Stage) -> None:
+def test_a_known_mistake_does_not_stand_where_what_is_wrong_before_is_converted() -> None:
     inner, outer = "                rest = rest", "            rest = rest"
     learners = STEPS.replace(inner, outer)
     source = "def total(values):\n    return 2 * (values * (0.5 - values[2] / 6) + 0.5)\n"
     known = Mistake("known", "row", "total", "It is wrong.", "Mend it.", source)
     calls: list[list[Call]] = [[("total", (X[0] * size,))] for size in (1.0, 2.0)]
-    (cause,) = causes(stage, STEPS, learners, calls, mistakes=(known,))
+    (cause,) = causes(STEPS, learners, calls, mistakes=(known,))
     assert (cause.id, cause.line) == ("known", 9)
 
 
-def test_a_test_ends_at_a_wrong_value_and_not_before_it_at_right_numbers_in_another_dtype(stage: Stage) -> None:
+def test_a_test_ends_at_a_wrong_value_and_not_before_it_at_right_numbers_in_another_dtype() -> None:
     learners = replaced("values[start]", "values * (start > 0)").replace("x @ w + b", "x @ w - b")
     right = replaced("values[start]", "values * float(start > 0)")
     whole, ones = np.arange(3, 9), np.ones((6, 1), dtype=int)
     failing: list[list[Call]] = [[("first", (whole, 1)), ("affine", (whole * n, ones, n))] for n in (1, 2, 3)]
-    found = causes(stage, right, learners, failing)
+    found = causes(right, learners, failing)
     assert [(each.id, each.function, each.line) for each in found] == [("operator-confused", "affine", 5)]
-    alone = causes(stage, right, learners.replace("x @ w - b", "x @ w + b"), [each[:1] for each in failing])
+    alone = causes(right, learners.replace("x @ w - b", "x @ w + b"), [each[:1] for each in failing])
     assert {each.function for each in alone} <= {"first"}
 
 
@@ -381,12 +357,12 @@ def test_what_names_a_whole_value_stores_no_part_of_one(first: str) -> None:
     assert [each.lineno for each in places.storing] == [29]
 
 
-def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at(stage: Stage) -> None:
+def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at() -> None:
     learners = replaced("values[start]", "values[start] - 3e-13").replace("x @ w + b", "x @ w - b")
     failing: list[list[Call]] = [[("first", (np.array([1e-13, n]), 0)), ("affine", (n * X, W, B))] for n in (1, 2, 3)]
-    found = causes(stage, RIGHT, learners, failing)
+    found = causes(RIGHT, learners, failing)
     assert [(each.id, each.function, each.line) for each in found] == [("operator-confused", "affine", 5)]
-    alone = causes(stage, RIGHT, learners, [each[:1] for each in failing])
+    alone = causes(RIGHT, learners, [each[:1] for each in failing])
     assert {each.function for each in alone} <= {"first"}
 
 
@@ -396,10 +372,10 @@ SUMMED = Mistake(
 )  # fmt: skip
 
 
-def test_a_known_mistake_does_not_stand_in_a_check_of_arguments_that_passed(stage: Stage) -> None:
+def test_a_known_mistake_does_not_stand_in_a_check_of_arguments_that_passed() -> None:
     check = "    if np.cumsum(values)[-1] < -100:\n            raise ValueError(values)\n        result = 0"
     learners = replaced("    result = 0", check).replace("result += each * each", "result += each")
-    (cause,) = causes(stage, RIGHT, learners, [[each] for each in TOTALS], mistakes=(SUMMED,))
+    (cause,) = causes(RIGHT, learners, [[each] for each in TOTALS], mistakes=(SUMMED,))
     assert (cause.id, cause.function, cause.line) == ("summed", "total", 40)
 
 
@@ -409,16 +385,16 @@ LAST = Mistake(
 )  # fmt: skip
 
 
-def test_where_another_way_to_a_right_answer_begins_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
+def test_where_another_way_to_a_right_answer_begins_is_not_where_a_known_mistake_stands() -> None:
     lines = "third, result = values[-1] / 3, 0", "for _ in range(9):", "    result += third * third", "return result"
     learners = replaced("result = 0", "\n        ".join(lines))
     failing, passing = [[each] for each in TOTALS], [[("total", (np.array([0.0, 0.0, size]),))] for size in (1.25, 3.5)]
     for right_ones, line in ([], 36), (passing, 0):
-        (cause,) = causes(stage, RIGHT, learners, failing, right_ones, mistakes=(LAST,))
+        (cause,) = causes(RIGHT, learners, failing, right_ones, mistakes=(LAST,))
         assert (cause.id, cause.function, cause.line) == ("last", "total", line)
 
 
-def test_a_helper_of_a_function_without_a_wrong_answer_is_not_where_a_known_mistake_stands(stage: Stage) -> None:
+def test_a_helper_of_a_function_without_a_wrong_answer_is_not_where_a_known_mistake_stands() -> None:
     lines = (
         "part, result = nine_times(values[2]), 0",
         "for _ in range(9):",
@@ -432,16 +408,14 @@ def test_a_helper_of_a_function_without_a_wrong_answer_is_not_where_a_known_mist
     )
     failing, firsts = [[each] for each in TOTALS], [[("first", (np.array([size, 2.5]), 0))] for size in (1.5, 4.0)]
     for right_ones, function, line in ([], "nine_times", 46), (firsts, "total", 0):
-        (cause,) = causes(stage, RIGHT, learners, failing, right_ones, mistakes=(LAST,))
+        (cause,) = causes(RIGHT, learners, failing, right_ones, mistakes=(LAST,))
         assert (cause.id, cause.function, cause.line) == ("last", function, line)
 
 
 @pytest.mark.parametrize(("speaking", "told"), [("first", []), ("places", ["places"])])
-def test_an_edit_of_a_function_that_is_asked_itself_needs_a_call_of_its_own(
-    stage: Stage, speaking: str, told: list[str]
-) -> None:
+def test_an_edit_of_a_function_that_is_asked_itself_needs_a_call_of_its_own(speaking: str, told: list[str]) -> None:
     failing: list[Any] = [Mock(label=label) for label in ("places", "first")]
-    explainer = Explainer(stage, RIGHT.encode(), RIGHT, (), {}, None)
+    explainer = Explainer(STAGE, RIGHT.encode(), RIGHT, (), {}, None)
     checks = frozenset(each for each in failing if each.label == speaking)
     explainer.causes = [Cause("term-superfluous", "places", 3, "`2` is too much.", "Write `x`.", checks, "row")]
     assert [each.function for each in explainer.causes if each not in explainer._not_of_own_calls(failing)] == told

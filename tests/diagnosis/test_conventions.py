@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from grader.course.answers import Mistake
-from grader.course.stage import Stage
 from grader.diagnosis.checks import Checks, Ended
 from grader.outcome import Outcome
 from grader.sandbox.record import Record
-from tests.diagnosis.engine import Call, causes, module_of
-from tests.diagnosis.test_causes import X, stage
-
-__all__ = ["stage"]
+from tests.diagnosis.engine import STAGE, Call, causes, module_of
+from tests.diagnosis.test_causes import X
 
 RIGHT = """
     import numpy as np
@@ -32,35 +29,35 @@ PASSING: list[list[Call]] = [[("softmax", (X,))], [("softmax", (X / 3,))]]
 FAILING: list[list[Call]] = [[("both", ARGUMENTS)], [("both", (X / 2, X.T, 2.0))]]
 
 
-def test_a_fault_beside_another_convention_is_found(stage: Stage) -> None:
-    (found,) = causes(stage, RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING, others=[BY_TANH])
+def test_a_fault_beside_another_convention_is_found() -> None:
+    (found,) = causes(RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING, others=[BY_TANH])
     assert (found.function, found.line, found.id) == ("both", 9, "operator-confused")
 
 
-def test_without_a_right_module_of_that_convention_there_is_none(stage: Stage) -> None:
-    assert causes(stage, RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING) == []
+def test_without_a_right_module_of_that_convention_there_is_none() -> None:
+    assert causes(RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING) == []
 
 
 @pytest.mark.parametrize("others", [[], [BY_TANH]])
-def test_a_known_mistake_is_told_by_the_convention_of_what_it_calls(stage: Stage, others: list[str]) -> None:
+def test_a_known_mistake_is_told_by_the_convention_of_what_it_calls(others: list[str]) -> None:
     source = "def both(x, w, b):\n    return softmax(x @ w)\n"
     known = Mistake("no-bias", "row", "both", "The bias is missing.", "Add b.", source)
     wrong = BY_TANH.replace(" + b", "")
-    found = causes(stage, RIGHT, wrong, FAILING, PASSING, (known,), others=others)
+    found = causes(RIGHT, wrong, FAILING, PASSING, (known,), others=others)
     assert [each.id for each in found] == ["no-bias"] * len(others)
 
 
-def test_where_the_reference_answers_alike_no_other_convention_counts(stage: Stage) -> None:
-    (found,) = causes(stage, RIGHT, RIGHT.replace("+ b", "- b"), FAILING, PASSING, others=[BY_TANH])
+def test_where_the_reference_answers_alike_no_other_convention_counts() -> None:
+    (found,) = causes(RIGHT, RIGHT.replace("+ b", "- b"), FAILING, PASSING, others=[BY_TANH])
     assert (found.function, found.line) == ("both", 9)
 
 
-def test_a_known_mistake_is_told_of_the_very_function_of_a_convention(stage: Stage) -> None:
+def test_a_known_mistake_is_told_of_the_very_function_of_a_convention() -> None:
     source = "def softmax(x):\n    return np.tanh(x) if x.ndim == 2 else x\n"
     known = Mistake("tables-only", "row", "softmax", "Only tables are bounded.", "Bound each.", source)
     wrong = BY_TANH.replace("return np.tanh(x)", "return np.tanh(x) if x.ndim == 2 else x")
     failing: list[list[Call]] = [[("softmax", (X[0],))], [("softmax", (X[1],))]]
-    found = causes(stage, RIGHT, wrong, failing, PASSING, (known,), others=[BY_TANH])
+    found = causes(RIGHT, wrong, failing, PASSING, (known,), others=[BY_TANH])
     assert [each.id for each in found] == ["tables-only"]
 
 
@@ -72,7 +69,7 @@ SPREAD = """
 """
 
 
-def test_values_of_every_right_module_count_where_it_answers_alike(stage: Stage) -> None:
+def test_values_of_every_right_module_count_where_it_answers_alike() -> None:
     by_tanh = BY_TANH + "\n\n    def spread(x):\n        return np.std(x, axis=0) * np.sqrt(len(x))\n"
     source = "def spread(x):\n    rest = x - x.mean(axis=0)\n    return np.abs(rest).sum(axis=0)\n"
     known = Mistake("sizes-added", "row", "spread", "The sizes were added.", "Square.", source)
@@ -80,19 +77,19 @@ def test_values_of_every_right_module_count_where_it_answers_alike(stage: Stage)
         "return np.sqrt((rest**2).sum(axis=0))", "sizes = np.abs(rest)\n        return sizes.sum(axis=0)"
     )
     failing: list[list[Call]] = [[("spread", (X,))], [("spread", (X.T,))]]
-    (found,) = causes(stage, RIGHT + SPREAD, BY_TANH + lines, failing, PASSING, (known,), others=[by_tanh])
+    (found,) = causes(RIGHT + SPREAD, BY_TANH + lines, failing, PASSING, (known,), others=[by_tanh])
     assert (found.id, found.function, found.line) == ("sizes-added", "spread", 14)
 
 
-def test_a_known_mistake_that_calls_the_references_own_form_is_told_beside_another_convention(stage: Stage) -> None:
+def test_a_known_mistake_that_calls_the_references_own_form_is_told_beside_another_convention() -> None:
     source = "def both(x, w, b):\n    return softmax(x @ w)\n"
     known = Mistake("no-bias", "row", "both", "The bias is missing.", "Add b.", source)
     wrong = BY_TANH.replace("softmax(x @ w) + b", "x @ w / (1 + np.abs(x @ w))")
-    found = causes(stage, RIGHT, wrong, FAILING, PASSING, (known,), others=[BY_TANH])
+    found = causes(RIGHT, wrong, FAILING, PASSING, (known,), others=[BY_TANH])
     assert [each.id for each in found] == ["no-bias"]
 
 
-def test_answers_of_which_each_is_right_in_another_right_module_are_wrong_together(stage: Stage) -> None:
+def test_answers_of_which_each_is_right_in_another_right_module_are_wrong_together() -> None:
     rights = [module_of(f"first, second = {each}") for each in ("1.5, 2.5", "2.5, 1.5")]
 
     def failing(first: float, second: float) -> list[str]:
@@ -100,7 +97,7 @@ def test_answers_of_which_each_is_right_in_another_right_module_are_wrong_togeth
         for record, value in zip(read, (first, second), strict=True):
             record.result = record.returned = value
         test = Ended(Outcome("test", "row", False, "failed"), read, {})
-        return [each.label for each in Checks.of(stage, [test], [], rights, b"").failing]
+        return [each.label for each in Checks.of(STAGE, [test], [], rights, b"").failing]
 
     assert failing(1.5, 1.5) == ["second"]
     assert failing(2.5, 1.5) == failing(1.5, 2.5) == []
@@ -125,7 +122,7 @@ CURVE_BY_TANH = CURVE.replace(*BY_FORM["both"]).replace(*BY_FORM["softmax"])
 
 
 @pytest.mark.parametrize("function", ["softmax", "both"])
-def test_of_two_forms_in_one_module_the_known_one_is_told(stage: Stage, function: str) -> None:
+def test_of_two_forms_in_one_module_the_known_one_is_told(function: str) -> None:
     """Each call is right by itself in some right module, and a test asks for both together."""
     own, other = BY_FORM[function]
     known = Mistake(
@@ -134,7 +131,7 @@ def test_of_two_forms_in_one_module_the_known_one_is_told(stage: Stage, function
     beside = Mistake("sign", "row", function, "A sign.", "Turn it.", f"def {function}(x):\n    return -({own})\n")
     failing: list[list[Call]] = [[("softmax", (X,)), ("softmax", (X / 2,)), ("both", (X,))]]
     wrong = CURVE.replace(own, other)
-    found = causes(stage, CURVE, wrong, failing, PASSING, (beside, known), others=[CURVE_BY_TANH])
+    found = causes(CURVE, wrong, failing, PASSING, (beside, known), others=[CURVE_BY_TANH])
     assert [each.id for each in found] == ["two-forms"]
 
 
@@ -148,7 +145,7 @@ DRAWN = """
 OTHERWISE_DRAWN = DRAWN.replace("rng.permutation(len(x))", "np.argsort(rng.random(len(x)))")
 
 
-def test_to_draw_in_another_order_is_no_convention(stage: Stage) -> None:
+def test_to_draw_in_another_order_is_no_convention() -> None:
     """The wrong module passes a test by chance, as the other right one does."""
     pair, source = np.array([1.0, 2.0]), "def softmax(x, rng):\n    return x\n"
     rngs = [[np.random.default_rng(seed) for _ in range(2)] for seed in range(100)]
@@ -157,5 +154,5 @@ def test_to_draw_in_another_order_is_no_convention(stage: Stage) -> None:
     failing: list[list[Call]] = [[("softmax", (np.arange(8.0) + each, np.random.default_rng(each)))] for each in (1, 2)]
     known = Mistake("not-shuffled", "row", "softmax", "Nothing is shuffled.", "Draw.", source)
     wrong = DRAWN.replace("x[rng.permutation(len(x))]", "x")
-    found = causes(stage, DRAWN, wrong, failing, passing, (known,), others=[OTHERWISE_DRAWN])
+    found = causes(DRAWN, wrong, failing, passing, (known,), others=[OTHERWISE_DRAWN])
     assert [each.id for each in found] == ["not-shuffled"]

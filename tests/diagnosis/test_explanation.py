@@ -11,6 +11,7 @@ import pytest
 from grader.diagnosis import explanation
 from grader.outcome import Gradient
 from tests.conftest import SmallCourse
+from tests.support.small_course import manifest
 
 GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values")
 RIGHT = Gradient("grad_w", "w", (2,), (2,), 0.0)
@@ -58,23 +59,10 @@ LAYERS = """
         def backward(self, grad):
             return grad
 """
-OF_LAYERS = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["Layer", "Layer.backward", "Last", "Last.backward"]
-    needs = []
-    hints = ["a", "b", "c"]
-
-    [members]
-    Layer = ["grads"]
-"""
+OF_LAYERS = manifest(
+    {"row": ["Layer", "Layer.backward", "Last", "Last.backward"]},
+    '[members]\nLayer = ["grads"]\n',
+)
 BACKWARDS = """
     @pytest.mark.criterion("row")
     def test_backward(learner, rng):

@@ -11,6 +11,7 @@ import pytest
 from grader.course.answers import module_from
 from grader.diagnosis.explanation import LONGEST, expression_of
 from tests.conftest import SmallCourse, Start
+from tests.support.small_course import manifest
 
 SOURCE = textwrap.dedent("""
     class Number:
@@ -33,23 +34,10 @@ SOURCE = textwrap.dedent("""
     def double(x):
         return x + x
 """)
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [members]
-    Number = ["value", "slope", "times", "__add__", "__radd__", "__neg__", "__mul__", "__rmul__"]
-
-    [[criteria]]
-    id = "number"
-    text = "numbers"
-    functions = ["Number", "double"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest(
+    {"number": ["Number", "double"]},
+    '[members]\nNumber = ["value", "slope", "times", "__add__", "__radd__", "__neg__", "__mul__", "__rmul__"]\n',
+)
 
 
 @pytest.fixture

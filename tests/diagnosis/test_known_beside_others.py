@@ -5,27 +5,10 @@ from __future__ import annotations
 import textwrap
 
 import numpy as np
-import pytest
 
 from grader.course.answers import Mistake
-from grader.course.stage import Stage
-from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["attend", "inner", "outer"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
 RIGHT = """
     import numpy as np
 
@@ -52,12 +35,6 @@ X = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, 1.0]])
 B = np.array([[0.5, -1.0], [2.0, 0.25], [1.5, 1.0]])
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=RIGHT)
-    return small_course.stage
-
-
 def replaced(old: str, new: str, text: str = RIGHT) -> str:
     assert text.count(old) == 1
     return text.replace(old, new)
@@ -70,12 +47,12 @@ def mistake(id: str, function: str, old: str, new: str) -> Mistake:
     return Mistake(id, "row", function, f"{id} is wrong.", "Mend it.", source)
 
 
-def told(stage: Stage, learners: str, failing: list[Call], known: tuple[Mistake, ...]) -> set[tuple[str, str]]:
-    found = causes(stage, RIGHT, learners, [[each] for each in failing], mistakes=known)
+def told(learners: str, failing: list[Call], known: tuple[Mistake, ...]) -> set[tuple[str, str]]:
+    found = causes(RIGHT, learners, [[each] for each in failing], mistakes=known)
     return {(each.id, each.function) for each in found}
 
 
-def test_a_known_mistake_is_told_of_the_calls_that_an_edit_of_its_function_leaves(stage: Stage) -> None:
+def test_a_known_mistake_is_told_of_the_calls_that_an_edit_of_its_function_leaves() -> None:
     known = (
         mistake("size-of-mask", "attend", "scores + mask", "scores - np.abs(mask)"),
         mistake("sorted-values", "attend", DEFAULT, SORTED),
@@ -85,13 +62,13 @@ def test_a_known_mistake_is_told_of_the_calls_that_an_edit_of_its_function_leave
         ("attend", (X + n, X, X + 1, M)) for n, M in enumerate((X[:, :2], X[:, 1:], X[::-1, :2], -X[:, :2]))
     ]
     crossed: list[Call] = [("attend", (X + n, X[::-1] * 0.5)) for n in range(2)]
-    assert told(stage, learners, [*masked, *crossed], known) == {
+    assert told(learners, [*masked, *crossed], known) == {
         ("operator-confused", "attend"),
         ("sorted-values", "attend"),
     }
 
 
-def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too(stage: Stage) -> None:
+def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too() -> None:
     known = (
         mistake("absolute", "inner", "np.maximum(x, 0)", "np.abs(x)"),
         mistake("no-sum", "outer", " + b.sum(axis=0)", ""),
@@ -99,10 +76,10 @@ def test_a_known_mistake_is_told_in_calls_that_another_one_makes_wrong_too(stage
     learners = replaced("np.maximum(x, 0)", "np.abs(x)", replaced(" + b.sum(axis=0)", ""))
     calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
     calls += [("outer", (X - n, B)) for n in (0, 1, 2, 3)]
-    assert told(stage, learners, calls, known) == {("absolute", "inner"), ("no-sum", "outer")}
+    assert told(learners, calls, known) == {("absolute", "inner"), ("no-sum", "outer")}
 
 
-def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Stage) -> None:
+def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits() -> None:
     right = "import numpy as np\n\n\ndef inner(x):\n    return np.log1p(-x)\n"
     wrong = right.replace("np.log1p(-x)", "np.log(1 - x)")
     known = [
@@ -112,12 +89,12 @@ def test_of_answers_that_are_nearly_right_a_mistake_says_which_digits(stage: Sta
     ]  # fmt: skip
     call: list[Call] = [("inner", (np.array([1e-17, 3e-18, 2e-19]),))]
     for order in (known, known[::-1]):
-        assert [each.id for each in causes(stage, right, wrong, [call], [], tuple(order))] == ["digits"]
+        assert [each.id for each in causes(right, wrong, [call], [], tuple(order))] == ["digits"]
 
 
-def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet(stage: Stage) -> None:
+def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet() -> None:
     right = "def inner(x):\n    for each in x:\n        yield 2 * each\n"
     wrong = "def inner(x):\n    return [2 * each for each in x]\n"
     known = Mistake("a-list", "row", "inner", "All came at once.", "Yield each.", wrong)
-    found = causes(stage, right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
+    found = causes(right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
     assert [each.id for each in found] == ["a-list"]

@@ -5,28 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import SmallCourse
+from tests.support.small_course import manifest
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "forward"
-    text = "a layer scales"
-    functions = ["Layer", "Layer.forward"]
-    needs = []
-    hints = ["a", "b", "c"]
-
-    [[criteria]]
-    id = "measure"
-    text = "a layer is measured"
-    functions = ["measure"]
-    needs = ["forward"]
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest({"forward": ["Layer", "Layer.forward"], "measure": ["measure"]}, measure=["forward"])
 SOLUTION = """
     import numpy as np
 

@@ -9,21 +9,9 @@ from grader.diagnosis.obvious import OBVIOUS, obvious
 from grader.outcome import Diagnosis
 from tests.conftest import SmallCourse
 from tests.diagnosis.engine import ended, module_of
+from tests.support.small_course import manifest
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "halves"
-    text = "halves"
-    functions = ["halves"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest({"halves": ["halves"]})
 SOLUTION = '''
     import numpy as np
 

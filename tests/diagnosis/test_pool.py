@@ -9,28 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.course.stage import Stage
 from grader.diagnosis.edited import Cause
 from grader.diagnosis.likeness import MOST_ALIKE
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import STEPS, LocalRunner, RunnerGone
-from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["spread"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
 RIGHT = """
 import numpy as np
 
@@ -66,26 +50,20 @@ X = np.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
 CALLS: list[Sequence[Call]] = [[("spread", (X, 0.125))], [("spread", (X**2 + 1, 0.5))]]
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=RIGHT)
-    return small_course.stage
-
-
-def with_pool(stage: Stage, *texts: str, start: Callable[[], Any] = lambda: LocalRunner("pooled")) -> list[Cause]:
+def with_pool(*texts: str, start: Callable[[], Any] = lambda: LocalRunner("pooled")) -> list[Cause]:
     pool = Pool([textwrap.dedent(each).encode() for each in texts], start) if texts else None
-    return causes(stage, RIGHT, FAULTY, CALLS, pool=pool)
+    return causes(RIGHT, FAULTY, CALLS, pool=pool)
 
 
-def test_two_faults_in_a_style_of_its_own_are_named_only_with_a_right_module_of_that_style(stage: Stage) -> None:
-    assert with_pool(stage) == []
-    (cause,) = with_pool(stage, OTHERWISE)
+def test_two_faults_in_a_style_of_its_own_are_named_only_with_a_right_module_of_that_style() -> None:
+    assert with_pool() == []
+    (cause,) = with_pool(OTHERWISE)
     assert (cause.function, cause.line) == ("spread", 7)
     assert "line 7" in cause.text and "Line 9" in cause.text
 
 
-def test_the_same_pool_gives_the_same_words_and_none_of_its_own(stage: Stage) -> None:
-    said = {(each.text, each.fix) for _ in range(3) for each in with_pool(stage, OTHERWISE)}
+def test_the_same_pool_gives_the_same_words_and_none_of_its_own() -> None:
+    said = {(each.text, each.fix) for _ in range(3) for each in with_pool(OTHERWISE)}
     assert len(said) == 1 and not any("pooled" in text for pair in said for text in pair)
 
 
@@ -114,9 +92,9 @@ def refused() -> Any:
 
 
 @pytest.mark.parametrize("start", [lambda: Hanging("pooled"), lambda: Lying("pooled"), refused])
-def test_one_that_hangs_or_lies_or_does_not_start_is_left_out(stage: Stage, start: Callable[[], Any]) -> None:
+def test_one_that_hangs_or_lies_or_does_not_start_is_left_out(start: Callable[[], Any]) -> None:
     Hanging.asked = 0
-    assert with_pool(stage, OTHERWISE, start=start) == []
+    assert with_pool(OTHERWISE, start=start) == []
     assert Hanging.asked <= 1  # it gets no second process
 
 
@@ -130,24 +108,24 @@ def test_one_that_hangs_or_lies_or_does_not_start_is_left_out(stage: Stage, star
         FAULTY,
     ],
 )
-def test_what_does_not_answer_rightly_counts_for_nothing(stage: Stage, bad: str) -> None:
-    assert with_pool(stage, bad) == []
-    assert [each.line for each in with_pool(stage, bad, OTHERWISE)] == [7]
+def test_what_does_not_answer_rightly_counts_for_nothing(bad: str) -> None:
+    assert with_pool(bad) == []
+    assert [each.line for each in with_pool(bad, OTHERWISE)] == [7]
 
 
-def test_only_a_few_are_run(stage: Stage) -> None:
+def test_only_a_few_are_run() -> None:
     started: list[LocalRunner] = []
 
     def start() -> LocalRunner:
         started.append(LocalRunner("pooled"))
         return started[-1]
 
-    with_pool(stage, *([OTHERWISE] * 5), start=start)
+    with_pool(*([OTHERWISE] * 5), start=start)
     assert len(started) == MOST_ALIKE
 
 
-def test_values_that_one_makes_up_bring_in_no_other_cause(stage: Stage) -> None:
+def test_values_that_one_makes_up_bring_in_no_other_cause() -> None:
     made_up = "    pooled_wrong = (x * x).sum(axis=-1) * pooled_n\n    pooled_width"
     lying = OTHERWISE.replace("    pooled_width", made_up, 1)
-    assert {each.line for each in with_pool(stage, lying)} <= {7}
-    assert {each.line for each in with_pool(stage, lying, OTHERWISE)} <= {7}
+    assert {each.line for each in with_pool(lying)} <= {7}
+    assert {each.line for each in with_pool(lying, OTHERWISE)} <= {7}

@@ -5,24 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.course.stage import Stage
-from tests.conftest import SmallCourse
 from tests.diagnosis.engine import Call, causes
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["states", "both", "slope", "picked"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
 RIGHT = """
     import numpy as np
 
@@ -54,12 +38,6 @@ RIGHT = """
 """
 
 
-@pytest.fixture(scope="module")
-def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=RIGHT)
-    return small_course.stage
-
-
 RNG = np.random.default_rng(3)
 XS = [RNG.normal(size=(2, n, 3)) for n in (3, 4, 2)]
 WS = RNG.normal(size=(3, 3))
@@ -86,9 +64,9 @@ PICKED: list[list[Call]] = [[("picked", pair)] for pair in zip(PS, TARGETS, stri
         ("p[np.arange(len(targets)), targets]", "p[targets]", PICKED, ("rows-for-entries", 26)),
     ],
 )
-def test_it_is_told(stage: Stage, old: str, new: str, calls: list[list[Call]], told: tuple[str, int]) -> None:
+def test_it_is_told(old: str, new: str, calls: list[list[Call]], told: tuple[str, int]) -> None:
     assert RIGHT.count(old) == 1
-    found = causes(stage, RIGHT, RIGHT.replace(old, new), calls)
+    found = causes(RIGHT, RIGHT.replace(old, new), calls)
     assert [(each.id, each.line) for each in found] == [told]
 
 
@@ -99,8 +77,6 @@ def test_it_is_told(stage: Stage, old: str, new: str, calls: list[list[Call]], t
         ("targets] -= 1", "targets] += 1", SLOPES, "rows-for-entries"),
     ],
 )
-def test_neighbours_are_told_something_else(
-    stage: Stage, old: str, new: str, calls: list[list[Call]], never: str
-) -> None:
+def test_neighbours_are_told_something_else(old: str, new: str, calls: list[list[Call]], never: str) -> None:
     assert RIGHT.count(old) == 1
-    assert never not in [each.id for each in causes(stage, RIGHT, RIGHT.replace(old, new), calls)]
+    assert never not in [each.id for each in causes(RIGHT, RIGHT.replace(old, new), calls)]

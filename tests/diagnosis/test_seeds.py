@@ -5,21 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import SmallCourse
+from tests.support.small_course import manifest
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-
-    [[criteria]]
-    id = "row"
-    text = "it works"
-    functions = ["scaled", "other"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest({"row": ["scaled", "other"]})
 SOLUTION = """
     import numpy as np
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from drawings.plans import PLANS
 from grader.course.manifest import load_course
-from grader.course.stage import Limits
-from grader.explore.model import Chart, Curves, Drawing, Example, Exploration, Image, Images, Map, Part, Plane
+from grader.course.stage import Limits, Stage
+from grader.explore.example import example
+from grader.explore.model import Array, Chart, Curves, Drawing, Example, Exploration, Image, Images, Map, Part, Plane
 from grader.explore.session import explore
 from grader.submission import take
 from grader.submission.earlier import used_modules
@@ -28,12 +32,14 @@ def reference(stage: str) -> str:
 
 
 def explored(
-    folder: Path, stage: str, text: str | None = None, seed: int = 0, seconds: float = 20,
+    folder: Path, stage: str | Stage, text: str | None = None, seed: int = 0, seconds: float = 20,
     sentence: Example | None = None,
 ) -> Exploration:  # fmt: skip
-    """Explore a module's text, by default the reference, in a plain process; sentence is what a stage asks for."""
-    text = reference(stage) if text is None else text
-    chosen = replace(COURSE.find(stage), limits=Limits(120, seconds, 1024))
+    """Explore a module's text, by default the reference, in a plain process; by default the sentence of the lesson."""
+    found = COURSE.find(stage) if isinstance(stage, str) else stage
+    text = reference(found.id) if text is None else text
+    sentence = example(None, None, None) if sentence is None and PLANS[found.id].of_sentence else sentence
+    chosen = replace(found, limits=Limits(120, seconds, 1024))
     file = folder / chosen.module
     file.write_text(text, encoding="utf-8")
     snapshot = replace(take(chosen, file, COURSE.root), uses=used_modules(chosen))
@@ -47,25 +53,34 @@ def stubbed(folder: Path, stage: str) -> Exploration:
 
 
 def broken(stage: str, function: str, body: str) -> str:
-    """Return the reference with one function replaced; the right one is _right."""
-    return f"{reference(stage)}\n\n_right = {function}\n\n\ndef {function}(*args, **kwargs):\n    {body}\n"
+    """Return the reference with one function replaced; the right one is _right, and a method has self and args."""
+    name, given = ("_wrong", "self, *args") if "." in function else (function, "*args, **kwargs")
+    text = f"{reference(stage)}\n\n_right = {function}\n\n\ndef {name}({given}):\n    {body}\n"
+    return text if name == function else f"{text}\n\n{function} = {name}\n"
 
 
-def wrong_is_told(stage: str, rows: list[tuple[str, str, str, str, str]], looks: bool = False) -> Callable[..., None]:
+def wrong_is_told(
+    stage: str, rows: list[tuple[str, str, str, str, str]], looks: bool = False, one_in: int = 3, **how: Any
+) -> Callable[..., None]:
     """Return a test of a stage: for each function with a wrong body, the part that tells of it, its status and words.
 
-    looks says that the function is also the one to look at.
+    looks says that the function is also the one to look at; by default one in so many is run; how goes to `explored`.
     """
 
-    @pytest.mark.some_of(3)
+    @pytest.mark.some_of(one_in)
     @pytest.mark.parametrize(("function", "body", "part", "status", "message"), rows)
     def test(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-        found = explored(tmp_path, stage, broken(stage, function, body))
+        found = explored(tmp_path, stage, broken(stage, function, body), **how)
         assert (found.fine, parts(found)[part].status) == (False, status)
         assert message in parts(found)[part].message
         assert found.look_at == function or not looks
 
     return test
+
+
+def softmax(scores: Array) -> Array:
+    powers: Array = np.exp(scores)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def parts(found: Exploration) -> dict[str, Part]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from grader.course.manifest import load_course
 from grader.course.stage import Criterion, Stage
 from grader.errors import UsageError
 from grader.explore.model import Example
 from grader.explore.session import next_function
-from tests.explore.conftest import BLOCKS, COURSE, Explore, parts
-from tests.support.places import HIDDEN, ROOT
+from tests.explore.exploring import COURSE, explored, parts
+from tests.support.places import ROOT
+
+BLOCKS = (Path(__file__).parent / "explored" / "blocks.txt").read_text(encoding="utf-8")
 
 
 def blocks_stage() -> Stage:
@@ -21,12 +24,12 @@ def blocks_stage() -> Stage:
         "pre-norm-block": ("Block",), "post-norm-block": ("PostNormBlock",),
     }  # fmt: skip
     criteria = tuple(Criterion(name, name, functions, (), ("", "", "")) for name, functions in rows.items())
-    contract = load_course(ROOT).find("s17").contract
+    contract = COURSE.find("s17").contract
     return Stage("s17", ROOT / "stages" / "s17_blocks", "Blocks", "blocks.py", (), criteria, contract=contract)
 
 
-def test_a_block_is_followed_from_norm_to_output_beside_a_post_norm_block(walk: Explore) -> None:
-    found = walk(BLOCKS, stage=blocks_stage())
+def test_a_block_is_followed_from_norm_to_output_beside_a_post_norm_block(tmp_path: Path) -> None:
+    found = explored(tmp_path, blocks_stage(), BLOCKS)
     assert found.fine, parts(found)
     names = ["block", "norm1", "attention", "residual", "norm2", "mlp", "output", "post"]
     assert [step.id for step in found.steps] == names
@@ -41,21 +44,19 @@ def test_a_block_is_followed_from_norm_to_output_beside_a_post_norm_block(walk: 
     assert not causal[np.triu_indices(4, 1)].any()
 
 
-def test_the_seed_draws_the_blocks_weights(walk: Explore) -> None:
-    first, again, other = (walk(BLOCKS, stage=blocks_stage(), seed=seed) for seed in (3, 3, 4))
+def test_the_seed_draws_the_blocks_weights(tmp_path: Path) -> None:
+    first, again, other = (explored(tmp_path, blocks_stage(), BLOCKS, seed=seed) for seed in (3, 3, 4))
     assert first.ran.seed == 3
     assert first.maps == again.maps != other.maps
 
 
-def test_the_reference_of_the_course_is_followed_too(walk: Explore) -> None:
-    stage = COURSE.find("s17")
-    text = (HIDDEN / stage.name / "solution.py").read_text(encoding="utf-8")
-    assert walk(text, stage=stage).fine
+def test_the_reference_of_the_course_is_followed_too(tmp_path: Path) -> None:
+    assert explored(tmp_path, "s17").fine
 
 
-def test_layers_stand_in_for_a_block_that_is_not_written_yet(walk: Explore) -> None:
+def test_layers_stand_in_for_a_block_that_is_not_written_yet(tmp_path: Path) -> None:
     block = 'class Block:\n    def __init__(self, *a, **k):\n        raise NotImplementedError("Block.__init__")\n'
-    found = walk(f"{BLOCKS}\n\n{block}", stage=blocks_stage())
+    found = explored(tmp_path, blocks_stage(), f"{BLOCKS}\n\n{block}")
     assert found.next_function == "Block"
     assert parts(found)["block"].status == "not_started"
     assert parts(found)["mlp"].code == "MLP(dim, 4 * dim, rng=rng).forward(norm2)"
@@ -68,9 +69,9 @@ def test_of_one_row_the_function_that_it_names_first_comes_next() -> None:
     assert next_function(COURSE.find("s12"), {"somewhere", "elsewhere"}) == "elsewhere"
 
 
-def test_attention_is_shown_before_there_is_a_norm(walk: Explore) -> None:
+def test_attention_is_shown_before_there_is_a_norm(tmp_path: Path) -> None:
     text = BLOCKS.replace("centred = x", 'raise NotImplementedError("x")\n        centred = x')
-    found = walk(text, stage=blocks_stage())
+    found = explored(tmp_path, blocks_stage(), text)
     assert found.next_function == "LayerNorm.forward"
     assert parts(found)["attention"].code == "block.attention.forward(x)"
     assert parts(found)["residual"].waits_for == "LayerNorm.forward"
@@ -90,16 +91,16 @@ def test_attention_is_shown_before_there_is_a_norm(walk: Explore) -> None:
     ],
 )  # fmt: skip
 def test_a_block_that_is_wrong_is_told_where(
-    walk: Explore, old: str, new: str, part: str, status: str, message: str
+    tmp_path: Path, old: str, new: str, part: str, status: str, message: str
 ) -> None:
-    found = walk(BLOCKS.replace(old, new, 1), stage=blocks_stage())
+    found = explored(tmp_path, blocks_stage(), BLOCKS.replace(old, new, 1))
     assert parts(found)[part].status == status
     assert message in parts(found)[part].message
     if status == "crashed":
         assert parts(found)["output"].waits_for == "MLP.forward"
 
 
-def test_a_block_wants_embeddings(walk: Explore) -> None:
+def test_a_block_wants_embeddings(tmp_path: Path) -> None:
     Q, K, V = np.eye(4), np.eye(4), np.eye(4)
     with pytest.raises(UsageError, match="it needs embeddings, not Q, K and V"):
-        walk(BLOCKS, Example(("a", "b", "c", "d"), Q, K, V, 2, False, "arrays"), blocks_stage())
+        explored(tmp_path, blocks_stage(), BLOCKS, sentence=Example(("a", "b", "c", "d"), Q, K, V, 2, False, "arrays"))

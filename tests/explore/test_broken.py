@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from grader.errors import GraderFault
-from tests.explore.conftest import REFERENCE, Explore, parts
-
-
-def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
-    return f"{REFERENCE}\n_right = {function}\n\n\ndef {function}({arguments}):\n    {body}\n"
+from tests.explore.exploring import broken, explored, parts, reference, wrong_is_told
 
 
 @pytest.mark.some_of(4)
@@ -34,8 +32,8 @@ def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
         ("args[0][0] = 0; return _right(*args)", "warning", "changed an argument in place"),
     ],
 )
-def test_what_comes_instead_is_said_and_the_rest_waits(walk: Explore, body: str, status: str, message: str) -> None:
-    found = walk(broken("attention_weights", body))
+def test_what_comes_instead_is_said_and_the_rest_waits(tmp_path: Path, body: str, status: str, message: str) -> None:
+    found = explored(tmp_path, "s15", broken("s15", "attention_weights", body))
     part = parts(found)["weights"]
     assert (found.fine, found.look_at, part.status) == (False, "attention_weights", status)
     assert message in part.message
@@ -47,67 +45,45 @@ def test_what_comes_instead_is_said_and_the_rest_waits(walk: Explore, body: str,
     assert parts(found)["masked"].status == "passed"
 
 
-def test_a_function_that_never_returns_costs_one_wait_where_it_is_called_and_one_behind_it(walk: Explore) -> None:
-    found = walk(broken("attention_weights", "while True: pass"), seconds=0.4)
+def test_a_function_that_never_returns_costs_one_wait_where_it_is_called_and_one_behind_it(tmp_path: Path) -> None:
+    found = explored(tmp_path, "s15", broken("s15", "attention_weights", "while True: pass"), seconds=0.4)
     shown = {name: part.status for name, part in parts(found).items()}
     assert (shown["weights"], shown["causal-weights"]) == ("timed_out", "blocked")
     assert (shown["output"], shown["causal-output"], shown["head-weights"]) == ("timed_out", "blocked", "blocked")
     assert "did not return within 0.4 s" in parts(found)["weights"].message
 
 
-@pytest.mark.parametrize(
-    ("function", "body", "part", "message"),
-    [
-        ("compute_attention_scores", "return _right(args[0], args[1], False)", "scaled", "divided by √d_k = 2.449"),
-        ("create_causal_mask", "return np.triu(np.ones((4, 4), bool))", "mask", "True on and below the diagonal"),
-        ("apply_attention_mask", "return _right(*args) + 1", "masked", "should stay as they were"),
-        ("apply_attention_mask", "return args[0] * args[1]", "masked", "so low that no weight is left"),
-        (
-            "scaled_dot_product_attention",
-            "return _right(*args[:3])",
-            "causal-output",
-            "above the diagonal, should be 0",
-        ),
-        ("split_heads", "return args[0].reshape(1, 2, 4, 3)", "split", "3 features of every word, in their order"),
-    ],
-)
-def test_what_is_always_true_is_watched_over(walk: Explore, function: str, body: str, part: str, message: str) -> None:
-    found = walk(broken(function, body))
-    assert (parts(found)[part].status, found.look_at) == ("warning", function)
-    assert message in parts(found)[part].message
+test_what_is_always_true_is_watched_over_and_what_cannot_be_used_is_said = wrong_is_told("s15", [
+    ("compute_attention_scores", "return _right(args[0], args[1], False)", "scaled", "warning",
+     "divided by √d_k = 2.449"),
+    ("create_causal_mask", "return np.triu(np.ones((4, 4), bool))", "mask", "warning",
+     "True on and below the diagonal"),
+    ("apply_attention_mask", "return _right(*args) + 1", "masked", "warning", "should stay as they were"),
+    ("apply_attention_mask", "return args[0] * args[1]", "masked", "warning", "so low that no weight is left"),
+    ("scaled_dot_product_attention", "return _right(*args[:3])", "causal-output", "warning",
+     "above the diagonal, should be 0"),
+    ("split_heads", "return args[0].reshape(1, 2, 4, 3)", "split", "warning",
+     "3 features of every word, in their order"),
+    ("create_causal_mask", "return np.full((4, 4), 7)", "mask", "failed", "True and False"),
+    ("scaled_dot_product_attention", "return _right(*args)[0]", "output", "failed",
+     "returned one array where (output, weights)"),
+    ("scaled_dot_product_attention", "return 1, 2, 3", "output", "failed", "returned 3 values where (output, weights)"),
+    ("scaled_dot_product_attention", "return None", "output", "failed", "returned None where (output, weights)"),
+    ("scaled_dot_product_attention", "return _right(*args)[::-1]", "output", "failed",
+     "output: shape (4, 4) should be"),
+    ("compute_attention_scores", "return np.full((4, 4), np.inf)", "raw", "failed", "all 16 values are infinite"),
+], looks=True, one_in=1)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("function", "body", "part", "message"),
-    [
-        ("create_causal_mask", "return np.full((4, 4), 7)", "mask", "True and False"),
-        (
-            "scaled_dot_product_attention",
-            "return _right(*args)[0]",
-            "output",
-            "returned one array where (output, weights)",
-        ),
-        ("scaled_dot_product_attention", "return 1, 2, 3", "output", "returned 3 values where (output, weights)"),
-        ("scaled_dot_product_attention", "return None", "output", "returned None where (output, weights)"),
-        ("scaled_dot_product_attention", "return _right(*args)[::-1]", "output", "output: shape (4, 4) should be"),
-        ("compute_attention_scores", "return np.full((4, 4), np.inf)", "raw", "all 16 values are infinite"),
-    ],
-)
-def test_what_cannot_be_used_is_said(walk: Explore, function: str, body: str, part: str, message: str) -> None:
-    found = walk(broken(function, body))
-    assert parts(found)[part].status == "failed"
-    assert message in parts(found)[part].message
-
-
-def test_a_function_that_was_deleted_is_named(walk: Explore) -> None:
-    found = walk(f"{REFERENCE}\ndel split_heads\n")
+def test_a_function_that_was_deleted_is_named(tmp_path: Path) -> None:
+    found = explored(tmp_path, "s15", reference("s15") + "\ndel split_heads\n")
     assert "does not define split_heads: was it renamed or deleted?" in parts(found)["split"].message
     assert found.look_at == "split_heads"
 
 
-def test_what_is_printed_and_warned_about_is_told(walk: Explore) -> None:
+def test_what_is_printed_and_warned_about_is_told(tmp_path: Path) -> None:
     body = "import warnings; print('hello'); warnings.warn('careful'); return _right(*args, **kwargs)"
-    part = parts(walk(broken("create_causal_mask", body)))["mask"]
+    part = parts(explored(tmp_path, "s15", broken("s15", "create_causal_mask", body)))["mask"]
     assert part.notes[0] == "printed: hello"
     assert part.notes[1].startswith("UserWarning: careful (line ")
 
@@ -115,33 +91,30 @@ def test_what_is_printed_and_warned_about_is_told(walk: Explore) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"), [("def f(:\n", "syntax"), ("import msgpack\n", "import"), ("1 / 0\n", "import-error")]
 )
-def test_a_module_that_cannot_be_run_is_a_problem_and_no_fault(walk: Explore, text: str, kind: str) -> None:
-    found = walk(text)
+def test_a_module_that_cannot_be_run_is_a_problem_and_no_fault(tmp_path: Path, text: str, kind: str) -> None:
+    found = explored(tmp_path, "s15", text)
     assert found.problem is not None
     assert (found.problem.kind, found.fine, found.steps) == (kind, False, ())
 
 
-def test_a_fault_of_the_grader_is_not_a_learners(walk: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_grader_is_not_a_learners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
     monkeypatch.setattr("drawings.s15.steps.span", faulty)
     with pytest.raises(GraderFault, match="the grader failed: ZeroDivisionError: ours"):
-        walk(REFERENCE)
+        explored(tmp_path, "s15")
 
 
 @pytest.mark.full_matrix
-def test_a_value_that_is_too_much_to_look_at_costs_its_step(walk: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_is_too_much_to_look_at_costs_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def greedy(*_: object) -> None:
         [np.ones(1 << 22) for _ in range(100)]
 
     monkeypatch.setattr("drawings.s15.steps.span", greedy)
-    found = walk(REFERENCE)
+    found = explored(tmp_path, "s15")
     parts_of = [part for step in found.steps for part in step.parts]
     worst = next(part for part in parts_of if part.status != "passed")
     assert worst.status == "over_limit" and "returned took more than 384 MB of memory" in worst.message
     assert parts_of[-1].status == "blocked" and parts_of[-1].message == f"waits for {worst.function}"
     assert found.look_at == worst.function and not found.maps
-
-
-# Transformer blocks.

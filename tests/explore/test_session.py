@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from grader.explore.example import LESSON, example
-from grader.explore.model import Array, Example, Exploration
-from tests.explore.conftest import COURSE, REFERENCE, Explore, parts
+from grader.explore.model import Example, Exploration
+from tests.explore.exploring import explored, parts, reference, softmax, stubbed
 
 FUNCTIONS = (
     "compute_attention_scores", "attention_weights", "scaled_dot_product_attention", "apply_attention_mask",
@@ -25,19 +27,14 @@ def statuses(found: Exploration) -> dict[str, str]:
 def without(*functions: str) -> str:
     """The reference, with functions that are not written yet."""
     stubs = [f"def {name}(*args, **kwargs):\n    raise NotImplementedError('{name}')\n" for name in functions]
-    return "\n".join([REFERENCE, *stubs])
-
-
-def softmax(scores: Array) -> Array:
-    powers: Array = np.exp(scores)
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    return "\n".join([reference("s15"), *stubs])
 
 
 # The lesson's own sentence.
 
 
-def test_the_reference_shows_the_five_steps_of_the_lesson_and_its_heads(walk: Explore) -> None:
-    found = walk(REFERENCE)
+def test_the_reference_shows_the_five_steps_of_the_lesson_and_its_heads(tmp_path: Path) -> None:
+    found = explored(tmp_path, "s15")
     assert found.fine
     assert (found.next_function, found.look_at, found.problem) == (None, None, None)
     shown = {name: [fact.text for fact in part.facts] for name, part in parts(found).items()}
@@ -51,12 +48,12 @@ def test_the_reference_shows_the_five_steps_of_the_lesson_and_its_heads(walk: Ex
     assert all(step.notice for step in found.steps)
 
 
-def test_the_maps_are_plain_causal_and_one_a_head(walk: Explore) -> None:
+def test_the_maps_are_plain_causal_and_one_a_head(tmp_path: Path) -> None:
     E = np.array(list(LESSON.values()))
     scores = E @ E.T / np.sqrt(6)
     later = np.triu(np.ones((4, 4), dtype=bool), 1)
     heads = [softmax(E[:, part] @ E[:, part].T / np.sqrt(3)) for part in (slice(0, 3), slice(3, 6))]
-    found = {each.id: each for each in walk(REFERENCE).maps}
+    found = {each.id: each for each in explored(tmp_path, "s15").maps}
     assert list(found) == ["plain", "causal", "head-0", "head-1", *PROJECTED]
     expected = [softmax(scores), softmax(np.where(later, -np.inf, scores)), *heads]
     for each, weights in zip(found.values(), expected, strict=False):
@@ -65,8 +62,8 @@ def test_the_maps_are_plain_causal_and_one_a_head(walk: Explore) -> None:
     assert [each.causal for each in found.values()] == [False, True, *[False] * 4]
 
 
-def test_a_sentence_of_ones_own_has_notices_of_its_own(walk: Explore) -> None:
-    found = walk(REFERENCE, example("a dog sat", None, 3))
+def test_a_sentence_of_ones_own_has_notices_of_its_own(tmp_path: Path) -> None:
+    found = explored(tmp_path, "s15", sentence=example("a dog sat", None, 3))
     assert found.fine
     notices = {step.id: step.notice or "" for step in found.steps}
     assert "more than any other two words" in notices["raw-scores"]
@@ -76,14 +73,14 @@ def test_a_sentence_of_ones_own_has_notices_of_its_own(walk: Explore) -> None:
     assert [each.id for each in found.maps] == ["plain", "causal", *heads, *(f"{head}-projected" for head in heads)]
 
 
-def test_one_word_can_be_explored(walk: Explore) -> None:
-    assert walk(REFERENCE, example("alone", None, None)).maps[1].weights == ((1.0,),)
+def test_one_word_can_be_explored(tmp_path: Path) -> None:
+    assert explored(tmp_path, "s15", sentence=example("alone", None, None)).maps[1].weights == ((1.0,),)
 
 
-def test_queries_keys_and_values_may_differ(walk: Explore) -> None:
+def test_queries_keys_and_values_may_differ(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     Q, K, V = rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 6))
-    found = walk(REFERENCE, Example(("a", "b", "c"), Q, K, V, 2, False, "arrays"))
+    found = explored(tmp_path, "s15", sentence=Example(("a", "b", "c"), Q, K, V, 2, False, "arrays"))
     assert found.fine
     assert parts(found)["output"].shape == (3, 6)
     assert parts(found)["projections"].facts[0].text == "left out: a layer takes 4 features of V too, not 6"
@@ -93,16 +90,15 @@ def test_queries_keys_and_values_may_differ(walk: Explore) -> None:
 # Half-finished modules.
 
 
-def test_an_untouched_stub_begins_with_the_first_row_of_the_checklist(walk: Explore) -> None:
-    stub = COURSE.find("s15").module_path.read_text(encoding="utf-8")
-    found = walk(stub)
+def test_an_untouched_stub_begins_with_the_first_row_of_the_checklist(tmp_path: Path) -> None:
+    found = stubbed(tmp_path, "s15")
     assert (found.fine, found.next_function, found.maps) == (False, "compute_attention_scores", ())
     assert set(statuses(found).values()) == {"not_started", "blocked"}
 
 
 @pytest.mark.parametrize("missing", FUNCTIONS)
-def test_a_function_that_is_missing_comes_next_and_what_needs_it_waits(walk: Explore, missing: str) -> None:
-    found = walk(without(missing))
+def test_a_function_that_is_missing_comes_next_and_what_needs_it_waits(tmp_path: Path, missing: str) -> None:
+    found = explored(tmp_path, "s15", without(missing))
     assert (found.fine, found.next_function, found.look_at) == (False, missing, None)
     for part in parts(found).values():
         assert part.status in ("passed", "not_started", "blocked")
@@ -119,11 +115,11 @@ def test_a_function_that_is_missing_comes_next_and_what_needs_it_waits(walk: Exp
         ("attention_weights", []),
     ],
 )
-def test_what_works_is_drawn(walk: Explore, missing: str, maps: list[str]) -> None:
-    assert [each.id for each in walk(without(missing)).maps] == maps
+def test_what_works_is_drawn(tmp_path: Path, missing: str, maps: list[str]) -> None:
+    assert [each.id for each in explored(tmp_path, "s15", without(missing)).maps] == maps
 
 
-def test_attention_that_needs_no_other_function_is_drawn_without_them(walk: Explore) -> None:
+def test_attention_that_needs_no_other_function_is_drawn_without_them(tmp_path: Path) -> None:
     alone = """
 def scaled_dot_product_attention(Q, K, V, mask=None):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -133,7 +129,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 """
-    found = walk(without("compute_attention_scores", "attention_weights") + alone)
+    found = explored(tmp_path, "s15", without("compute_attention_scores", "attention_weights") + alone)
     assert statuses(found)["output"] == "passed"
     assert [each.id for each in found.maps] == ["plain", "causal", "head-0", "head-1", *PROJECTED]
     assert found.next_function == "compute_attention_scores"
@@ -149,17 +145,18 @@ def split_heads(x, num_heads):
 """
 
 
-def test_pictures_of_a_wrong_step_are_marked_and_those_of_one_that_waits_left_out(walk: Explore) -> None:
-    right = walk(REFERENCE)
+def test_pictures_of_a_wrong_step_are_marked_and_those_of_one_that_waits_left_out(tmp_path: Path) -> None:
+    right = explored(tmp_path, "s15")
     steps = {each.picture: each.step for each in right.origins}
     assert not any(each.wrong for each in right.origins)
     assert (steps["plain"], steps["head-0"], steps["mask"]) == ("weights", "heads", "masked-scores")
     assert steps["scores"] == "scaled-scores"  # which shows the raw ones, too
-    found = walk(REFERENCE + SWAPPED)
+    found = explored(tmp_path, "s15", reference("s15") + SWAPPED)
     marked = {each.id for each in (*found.maps, *found.drawings) if found.is_wrong(each)}
     assert marked == {"head-0", "head-1", *PROJECTED}  # the projections are split, too
-    waiting = walk(without("merge_heads") + SWAPPED)
+    waiting = explored(tmp_path, "s15", without("merge_heads") + SWAPPED)
     assert [each.id for each in waiting.maps] == ["plain", "causal", "head-0", "head-1"]
-    assert [each.id for each in walk(without("merge_heads")).maps] == [each.id for each in right.maps]
+    whole = explored(tmp_path, "s15", without("merge_heads"))
+    assert [each.id for each in whole.maps] == [each.id for each in right.maps]
     alone = found.of_step(found.steps[5])
     assert [each.id for each in alone.maps] == ["head-0", "head-1"] and not alone.fine

@@ -18,6 +18,7 @@ from grader.report.terminal.checklist import Style, verdict_lines
 from grader.report.terminal.layout import Look
 from grader.verdict import Failure, Verdict
 from tests.conftest import SmallCourse
+from tests.support.small_course import manifest
 from tests.support.verdicts import DIAGNOSIS, FORWARD, HIDDEN, LABEL, PUBLIC, SCENE, SPLIT, VERDICT, report
 
 SECRET = "SENTINEL4711"
@@ -135,21 +136,7 @@ def test_a_row_that_only_hidden_tests_fail_leads_on_to_its_hints() -> None:
         assert "same inputs again" not in told
 
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-    feedback = "hint"
-
-    [[criteria]]
-    id = "double"
-    text = "double doubles"
-    functions = ["double", "Helper"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest({"double": ["double", "Helper"]}, 'feedback = "hint"\n')
 SOLUTION = """
     def double(x):
         return 2 * x

@@ -459,7 +459,6 @@ class TestRefusedZip:
 
 
 SOURCE_TAR = b"def split_heads(x, num_heads):\n    return x\n" * 30
-IN_TREE_TAR = "stages/s15_attention/attention.py"
 
 
 def info(name: str, kind: bytes = tarfile.REGTYPE, size: int = len(SOURCE_TAR), link: str = "") -> tarfile.TarInfo:
@@ -479,6 +478,19 @@ def packed_tar(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.PAX_
 def header(name: str, kind: bytes, size: int) -> bytes:
     """A header as it is written, whatever it claims."""
     return info(name, kind, size).tobuf(tarfile.GNU_FORMAT)
+
+
+def stamped(raw: bytes, *fields: tuple[int, bytes]) -> bytes:
+    """A header with these fields at their places, and the sum that fits."""
+    made = bytearray(raw)
+    for place, field in fields:
+        made[place : place + len(field)] = field
+    made[148:156] = b"%06o\0 " % sum(made[:148] + b" " * 8 + made[156:])
+    return bytes(made)
+
+
+SPARSE = stamped(header("core", b"S", 512), (482, b"\1"))
+HOLES = bytes(504) + b"\1" + bytes(7)  # a block of a sparse file that another one follows
 
 
 def block(data: bytes) -> bytes:
@@ -523,18 +535,12 @@ class TestTakenTar:
         assert taken_tar(header("attention.py", b"0", len(SOURCE_TAR)) + SOURCE_TAR) == SOURCE_TAR
 
     def test_a_size_in_binary_is_read(self) -> None:
-        raw = bytearray(header("attention.py", b"0", len(SOURCE_TAR)))
-        raw[124:136] = b"\x80" + len(SOURCE_TAR).to_bytes(11, "big")
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        assert taken_tar(bytes(raw) + block(SOURCE_TAR)) == SOURCE_TAR
+        size = b"\x80" + len(SOURCE_TAR).to_bytes(11, "big")
+        raw = stamped(header("attention.py", b"0", len(SOURCE_TAR)), (124, size))
+        assert taken_tar(raw + block(SOURCE_TAR)) == SOURCE_TAR
 
     def test_a_sparse_file_elsewhere_is_passed_over(self) -> None:
-        raw = bytearray(header("core", b"S", 512))
-        raw[482] = 1
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        first, last = bytearray(TAR_BLOCK), bytes(TAR_BLOCK)
-        first[504] = 1
-        assert taken_tar(bytes(raw) + bytes(first) + last + bytes(512) + GOOD_TAR) == SOURCE_TAR
+        assert taken_tar(SPARSE + HOLES + bytes(TAR_BLOCK) + bytes(512) + GOOD_TAR) == SOURCE_TAR
 
 
 class TestRefusedTar:
@@ -572,7 +578,7 @@ class TestRefusedTar:
         assert Tar(header("a/", b"\0", 0), "ada.tar").members()[0].kind == "a folder"
 
     def test_a_link_as_a_folder(self) -> None:
-        data = packed_tar((info("stages", tarfile.SYMTYPE, 0, "/"), b""), (info(IN_TREE_TAR), SOURCE_TAR))
+        data = packed_tar((info("stages", tarfile.SYMTYPE, 0, "/"), b""), (info(IN_TREE), SOURCE_TAR))
         assert refused_tar(data).endswith("'stages' is a link, expected a folder")
 
     def test_a_sparse_module(self) -> None:
@@ -582,12 +588,7 @@ class TestRefusedTar:
         assert "is a sparse file" in refused_tar(packed_tar((member, SOURCE_TAR)))
 
     def test_a_sparse_file_with_endless_holes(self) -> None:
-        raw = bytearray(header("core", b"S", 512))
-        raw[482] = 1
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        more = bytearray(TAR_BLOCK)
-        more[504] = 1
-        assert "too many holes" in refused_tar(bytes(raw) + bytes(more) * 1000)
+        assert "too many holes" in refused_tar(SPARSE + HOLES * 1000)
 
     def test_a_way_out(self) -> None:
         assert "leads out" in refused_tar(packed_tar((info("../attention.py"), SOURCE_TAR)))
@@ -603,10 +604,8 @@ class TestRefusedTar:
         assert "has 1,048,577 bytes" in refused_tar(packed_tar((info("attention.py", size=size), bytes(size))))
 
     def test_a_size_of_exabytes(self) -> None:
-        raw = bytearray(header("big", b"0", 0))
-        raw[124:136] = b"\x80" + (1 << 80).to_bytes(11, "big")
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        assert refused_tar(bytes(raw) + GOOD_TAR).endswith("it is truncated")
+        raw = stamped(header("big", b"0", 0), (124, b"\x80" + (1 << 80).to_bytes(11, "big")))
+        assert refused_tar(raw + GOOD_TAR).endswith("it is truncated")
 
     @pytest.mark.parametrize("kind", [b"x", b"g", b"L", b"K"])
     def test_a_huge_header_is_not_read(self, kind: bytes) -> None:
@@ -645,17 +644,10 @@ class TestRefusedTar:
         member.pax_headers = {"size": size}
         assert refused_tar(packed_tar((member, SOURCE_TAR))).endswith("a header holds an invalid size")
 
-    def test_a_number_that_is_none(self) -> None:
-        raw = bytearray(header("a", b"0", 0))
-        raw[124:136] = b"99999999999\0"
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        assert refused_tar(bytes(raw)).endswith("a header holds an invalid number")
-
-    def test_a_negative_size(self) -> None:
-        raw = bytearray(header("a", b"0", 0))
-        raw[124:136] = b"\xff" * 12
-        raw[148:156] = b"%06o\0 " % sum(raw[:148] + b" " * 8 + raw[156:])
-        assert refused_tar(bytes(raw)).endswith("a header holds an invalid number")
+    @pytest.mark.parametrize("number", [b"99999999999\0", b"\xff" * 12], ids=["no octal", "negative"])
+    def test_a_number_that_is_none(self, number: bytes) -> None:
+        raw = stamped(header("a", b"0", 0), (124, number))
+        assert refused_tar(raw).endswith("a header holds an invalid number")
 
     @pytest.mark.parametrize("positions", [range(0, 512, 37), range(512, 2000, 101)])
     def test_whatever_is_broken_is_a_clear_refusal(self, positions: Sequence[int]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,12 @@ from grader.outcome import Outcome
 from grader.submission import take
 from grader.verdict import Verdict
 
+HEAD = """schema = 1
+id = "s90"
+title = "Small things"
+module = "small.py"
+requires = []
+"""
 MOMENTS = itertools.count(1_700_000_000)
 
 
@@ -28,6 +36,16 @@ class Graded:
 
     def row(self, criterion: str) -> str:
         return next(row.status for row in self.verdict.criteria if row.id == criterion)
+
+
+def manifest(rows: Mapping[str, Sequence[str]], top: str = "", **needs: Sequence[str]) -> str:
+    """Return the manifest of a stage whose criteria ask for functions, and need others; top stands before them."""
+    criteria = [
+        f'\n[[criteria]]\nid = "{row}"\ntext = "{row} is right"\nhints = ["a", "b", "c"]\n'
+        f"functions = {json.dumps([*functions])}\nneeds = {json.dumps([*needs.get(row, ())])}\n"
+        for row, functions in rows.items()
+    ]
+    return "".join([HEAD, textwrap.dedent(top), *criteria])
 
 
 class SmallCourse:

@@ -11,39 +11,12 @@ from grader.diagnosis.checks import Checks, Ended
 from grader.diagnosis.known_mistakes import KnownMistakes
 from grader.outcome import Outcome
 from tests.conftest import Learner
+from tests.support.small_course import manifest
 
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small things"
-    module = "small.py"
-    requires = []
-    opaque = ["forward"]
-
-    [members]
-    Layer = ["b", "forward", "__add__"]
-
-    [[criteria]]
-    id = "softmax"
-    text = "softmax sums to one"
-    functions = ["softmax"]
-    needs = []
-    hints = ["a", "b", "c"]
-
-    [[criteria]]
-    id = "backward"
-    text = "backward gives gradients"
-    functions = ["forward", "backward"]
-    needs = []
-    hints = ["a", "b", "c"]
-
-    [[criteria]]
-    id = "layer"
-    text = "Layer adds"
-    functions = ["Layer", "draw", "check", "first"]
-    needs = []
-    hints = ["a", "b", "c"]
-"""
+MANIFEST = manifest(
+    {"softmax": ["softmax"], "backward": ["forward", "backward"], "layer": ["Layer", "draw", "check", "first"]},
+    'opaque = ["forward"]\n[members]\nLayer = ["b", "forward", "__add__"]\n',
+)
 
 SOLUTION = """
     import numpy as np

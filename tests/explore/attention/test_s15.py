@@ -8,20 +8,10 @@ import numpy as np
 import pytest
 
 from drawings.s15.own_notices import OWN
-from grader.explore.example import example
-from grader.explore.model import Array, Example, Exploration, Images
-from tests.explore.exploring import broken, explored, parts, reference
+from grader.explore.model import Example, Images
+from tests.explore.exploring import broken, explored, parts, reference, softmax
 
 PROJECTED = ["head-0-projected", "head-1-projected"]
-
-
-def walked(folder: Path, text: str | None = None, sentence: Example | None = None, seed: int = 0) -> Exploration:
-    return explored(folder, "s15", text, seed, sentence=sentence or example(None, None, None))
-
-
-def softmax(scores: Array) -> Array:
-    powers: Array = np.exp(scores)
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def cross(rows: int = 3, keys: int = 5) -> Example:
@@ -33,7 +23,7 @@ def cross(rows: int = 3, keys: int = 5) -> Example:
 
 def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     given = cross()
-    found = walked(tmp_path, None, given)
+    found = explored(tmp_path, "s15", sentence=given)
     assert found.fine, parts(found)
     plain, masked, *heads = found.maps
     np.testing.assert_allclose(plain.weights, softmax(given.Q @ given.K.T / 2), atol=1e-12)
@@ -45,21 +35,23 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     notices = [step.notice or "" for step in found.steps]
     assert "no query may see z" in notices[2]
     assert "the column of z is all zeros" in notices[3]
-    assert {step.id: step.status for step in walked(tmp_path, None, cross(2, 1)).steps}["weights"] == "passed"
+    assert {step.id: step.status for step in explored(tmp_path, "s15", None, sentence=cross(2, 1)).steps}[
+        "weights"
+    ] == "passed"
 
 
 def test_a_padding_mask_that_is_wrong_or_missing_is_told(tmp_path: Path) -> None:
     missing = broken("s15", "create_padding_mask", "raise NotImplementedError('create_padding_mask')")
-    found = walked(tmp_path, missing, cross())
+    found = explored(tmp_path, "s15", missing, sentence=cross())
     assert (found.next_function, parts(found)["mask"].waits_for) == ("create_padding_mask", "create_padding_mask")
-    found = walked(tmp_path, broken("s15", "create_padding_mask", "return ~_right(*args)"), cross())
+    found = explored(tmp_path, "s15", broken("s15", "create_padding_mask", "return ~_right(*args)"), sentence=cross())
     assert "the mask should be True at real keys" in parts(found)["mask"].message
-    found = walked(tmp_path, broken("s15", "apply_attention_mask", "return args[0]"), cross())
+    found = explored(tmp_path, "s15", broken("s15", "apply_attention_mask", "return args[0]"), sentence=cross())
     assert "the weights of the masked key should be 0" in parts(found)["causal-weights"].message
 
 
 def test_the_learners_own_layer_projects_for_its_heads(tmp_path: Path) -> None:
-    first, again, other = (walked(tmp_path, seed=seed) for seed in (3, 3, 4))
+    first, again, other = (explored(tmp_path, "s15", seed=seed) for seed in (3, 3, 4))
     assert first.maps[:4] == again.maps[:4] == other.maps[:4]
     assert first.maps[4:] == again.maps[4:] != other.maps[4:]
     assert parts(first)["layer-output"].shape == (1, 4, 6)
@@ -77,13 +69,13 @@ def test_the_learners_own_layer_projects_for_its_heads(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_layer_that_is_wrong_is_told(tmp_path: Path, text: str, part: str, status: str, message: str) -> None:
-    found = walked(tmp_path, reference("s15") + text)
+    found = explored(tmp_path, "s15", reference("s15") + text)
     assert (parts(found)[part].status, parts(found)["head-weights"].status) == (status, "passed")
     assert message in parts(found)[part].message
 
 
 def test_scores_and_mask_are_drawn_on_one_scale(tmp_path: Path) -> None:
-    scores, mask = walked(tmp_path).drawings
+    scores, mask = explored(tmp_path, "s15").drawings
     assert isinstance(scores, Images) and isinstance(mask, Images)
     raw, scaled = (np.array(panel.values) for panel in scores.panels)
     np.testing.assert_allclose(scaled, raw / np.sqrt(6))

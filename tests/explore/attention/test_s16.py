@@ -17,10 +17,6 @@ from tests.explore.exploring import COURSE, charts, explored, images, parts, ref
 FORWARD = ["project", "split", "scores", "scale", "mask", "softmax", "average", "join", "mix"]
 
 
-def walked(folder: Path, text: str | None = None, sentence: Example | None = None, seed: int = 0) -> Exploration:
-    return explored(folder, "s16", text, seed, sentence=sentence or example(None, None, None))
-
-
 def changed(old: str, new: str) -> str:
     """Return the reference with one piece of text replaced."""
     text = reference("s16")
@@ -35,7 +31,7 @@ def errors(found: Exploration) -> dict[str, float]:
 
 
 def test_the_reference_shows_the_nine_and_the_ten_steps(tmp_path: Path) -> None:
-    found = walked(tmp_path)
+    found = explored(tmp_path, "s16")
     assert found.fine, parts(found)
     names = [step.id for step in found.steps]
     assert names == [*FORWARD, *(name.replace("_", "-") for name, *_ in CHAIN), "input-gradients"]
@@ -52,7 +48,7 @@ def test_the_reference_shows_the_nine_and_the_ten_steps(tmp_path: Path) -> None:
 
 
 def test_what_is_drawn_is_what_the_steps_found(tmp_path: Path) -> None:
-    found = walked(tmp_path)
+    found = explored(tmp_path, "s16")
     raw, scaled = (np.array(images(found, "scores")[f"{name}, head 0"].values) for name in ("scores", "scaled"))
     np.testing.assert_allclose(scaled, raw / np.sqrt(3))
     assert images(found, "scores")["scaled, head 1"].row_names == ("The", "cat", "sat", "down")
@@ -67,7 +63,7 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     Q, K, V = (rng.normal(size=(length, 4)) for length in (3, 5, 5))
     sentence = Example(("a", "b", "c"), Q, K, V, 2, False, "arrays", ("v", "w", "x", "y", "z"))
-    found = walked(tmp_path, sentence=sentence, seed=1)
+    found = explored(tmp_path, "s16", sentence=sentence, seed=1)
     assert found.fine, parts(found)
     assert [each.id for each in found.maps] == ["head-0-plain", "head-1-plain"]
     assert parts(found)["gradient_key"].shape == (1, 2, 5, 2)
@@ -78,7 +74,7 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
 
 def test_a_single_word_and_many_of_them_can_be_explored(tmp_path: Path) -> None:
     for words, heads in (("alone", 1), ("a b " * 16, 3)):
-        found = walked(tmp_path, sentence=example(words, None, heads))
+        found = explored(tmp_path, "s16", sentence=example(words, None, heads))
         assert found.fine, parts(found)
 
 
@@ -90,11 +86,11 @@ def test_the_scale_may_be_in_the_queries_and_the_gradient_before_the_scale(tmp_p
                         "gradient_products = self.gradient_attention_scores")  # fmt: skip
     text = text.replace("self.concatenate_heads(self.gradient_query)",
                         "self.concatenate_heads(self.gradient_query * self.scale_factor)")  # fmt: skip
-    assert max(errors(walked(tmp_path, text)).values()) < 1e-7
+    assert max(errors(explored(tmp_path, "s16", text)).values()) < 1e-7
     before = changed("gradient_products = self.gradient_attention_scores * self.scale_factor",
                      "gradient_products = self.gradient_attention_scores = "
                      "self.gradient_attention_scores * self.scale_factor")  # fmt: skip
-    assert walked(tmp_path, before).fine
+    assert explored(tmp_path, "s16", before).fine
 
 
 @pytest.mark.some_of(4)
@@ -117,7 +113,7 @@ def test_the_scale_may_be_in_the_queries_and_the_gradient_before_the_scale(tmp_p
 def test_a_step_that_is_wrong_is_told_with_its_row(
     tmp_path: Path, old: str, new: str, part: str, row: str, message: str
 ) -> None:
-    found = walked(tmp_path, changed(old, new))
+    found = explored(tmp_path, "s16", changed(old, new))
     assert (parts(found)[part].status, found.look_row) == ("warning", row)
     assert message in parts(found)[part].message
     assert row in [each.id for each in COURSE.find("s16").criteria]
@@ -135,7 +131,7 @@ def test_a_step_that_is_wrong_is_told_with_its_row(
 def test_what_is_written_is_shown_and_the_rest_comes_next(
     tmp_path: Path, old: str, new: str, last: str, missing: str
 ) -> None:
-    found = walked(tmp_path, changed(old, new))
+    found = explored(tmp_path, "s16", changed(old, new))
     assert (parts(found)[last].status, parts(found)[missing].status) == ("passed", "not_started")
     assert found.next_function in ("Attention.forward", "Attention.backward")
     assert found.look_at is None
@@ -155,14 +151,9 @@ def test_what_is_written_is_shown_and_the_rest_comes_next(
     ],
 )  # fmt: skip
 def test_what_is_not_left_is_told(tmp_path: Path, old: str, new: str, part: str, message: str) -> None:
-    found = walked(tmp_path, changed(old, new))
+    found = explored(tmp_path, "s16", changed(old, new))
     assert parts(found)[part].status in ("failed", "warning")
     assert message in parts(found)[part].message
-
-
-def test_a_stub_begins_with_the_class(tmp_path: Path) -> None:
-    found = walked(tmp_path, COURSE.find("s16").module_path.read_text(encoding="utf-8"))
-    assert (found.fine, found.maps, found.drawings, found.next_function) == (False, (), (), "Attention")
 
 
 def test_inputs_of_two_widths_are_refused() -> None:

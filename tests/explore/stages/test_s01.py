@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, drawing, explored, images, parts, stubbed, wrong_is_told
+from tests.explore.exploring import broken, drawing, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -29,11 +29,6 @@ def test_the_reference_builds_the_product_cell_by_cell(tmp_path: Path) -> None:
     words = images(found, "words")
     assert (words["dot products"].values[2][3], words["squared distances"].values[2][3]) == (2.0, 1.0)
     assert words["cosines"].values[2][3] == pytest.approx(0.8)
-
-
-def test_a_stub_begins_with_the_dot_product(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s01")
-    assert (found.fine, found.next_function, found.drawings) == (False, "dot_product", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s01", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, drawing, explored, images, parts, reference, stubbed, wrong_is_told
+from tests.explore.exploring import broken, charts, drawing, explored, images, parts, reference, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 SCRAMBLED = "P, L, U = _right(*args); L = L.copy(); L[1, 0], L[2, 0] = L[2, 0], L[1, 0]; return P, L, U"
@@ -47,11 +47,6 @@ def test_the_reference_eliminates_column_by_column(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.array(dominant.series[0].y[1:6]) / dominant.series[0].y[:5], 1 / 9, rtol=0.05)
     near = images(found, "near")
     assert near["rank 3"].values == near["picture"].values != near["rank 2"].values
-
-
-def test_a_stub_begins_with_forward_substitution(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s02")
-    assert (found.fine, found.next_function, found.drawings) == (False, "forward_substitution", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s02", [

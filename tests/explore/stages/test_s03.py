@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.explore.model import Exploration, Graph, Graphs
-from tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
+from tests.explore.exploring import charts, drawing, explored, parts, reference, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 ALL_SERIES = ["central", "forward", "second derivative", "Dual and Variable"]
@@ -47,35 +47,22 @@ def test_the_graphs_hold_what_the_learners_variables_say(tmp_path: Path) -> None
     assert second.edges.count((1, 2)) == 2  # a goes into b twice
 
 
-def test_a_stub_begins_with_the_quotients(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s03")
-    assert (found.fine, found.next_function, found.drawings) == (False, "finite_difference", ())
-
-
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        (
-            "finite_difference",
-            "return _right(*args) * 2",
-            "forward",
-            "warning",
-            "forward quotient with h = 1 should be",
-        ),
-        ("finite_difference", "args[0]('here'); return 1.0", "forward", "failed", "something else than a place"),
-        ("finite_difference", "return None", "forward", "failed", "None where a number was expected"),
-        ("gradient_finite_difference", "return np.ones(3)", "gradient", "warning", "at [0] 1 where 2 is right"),
-        ("jacobian_finite_difference", "return _right(*args).T", "jacobian", "failed", "axes 0 and 1 are swapped"),
-        ("hessian_finite_difference", "return _right(*args) / 4", "hessian", "warning", "should be near 2.71828"),
-        ("gradient_check", "return True", "check", "warning", "not [True, True]"),
-        ("gradient_check", "return 1", "check", "failed", "True or False was expected"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s03", broken("s03", function, body))
-    assert (found.fine, parts(found)[part].status, found.look_at) == (False, status, function)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s03", [
+    (
+        "finite_difference",
+        "return _right(*args) * 2",
+        "forward",
+        "warning",
+        "forward quotient with h = 1 should be",
+    ),
+    ("finite_difference", "args[0]('here'); return 1.0", "forward", "failed", "something else than a place"),
+    ("finite_difference", "return None", "forward", "failed", "None where a number was expected"),
+    ("gradient_finite_difference", "return np.ones(3)", "gradient", "warning", "at [0] 1 where 2 is right"),
+    ("jacobian_finite_difference", "return _right(*args).T", "jacobian", "failed", "axes 0 and 1 are swapped"),
+    ("hessian_finite_difference", "return _right(*args) / 4", "hessian", "warning", "should be near 2.71828"),
+    ("gradient_check", "return True", "check", "warning", "not [True, True]"),
+    ("gradient_check", "return 1", "check", "failed", "True or False was expected"),
+], looks=True)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, maps, parts, wrong_is_told
 
 
 @pytest.mark.parametrize("seed", [0, 4])
@@ -26,11 +26,6 @@ def test_the_reference_shows_densities_samples_and_estimates(tmp_path: Path, see
     assert abs(coin.x[int(np.argmax(coin.y))] - 0.7) < 1e-9
     (cloud,) = maps(found, "cloud").values()
     assert [path.name for path in cloud.paths] == ["1 standard deviation", "2 standard deviations"]
-
-
-def test_a_stub_begins_with_the_density(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s04")
-    assert (found.fine, found.next_function, found.drawings) == (False, "normal_pdf", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s04", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, maps, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -25,11 +25,6 @@ def test_the_reference_shows_paths_losses_and_schedules(tmp_path: Path) -> None:
     assert all(each.y[-1] < each.y[0] == 21.5 for each in losses)
     rates = {each.name: each.y for each in charts(found, "schedules")["Schedules"].series}
     assert (rates["step_decay"][25], rates["warmup_cosine"][10], rates["warmup_cosine"][0]) == (0.5, 1.0, 0.0)
-
-
-def test_a_stub_begins_with_sgd_step(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s05")
-    assert (found.fine, found.next_function, found.drawings) == (False, "sgd_step", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s05", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, maps, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -27,12 +27,6 @@ def test_the_reference_shows_fit_descent_and_errors(tmp_path: Path, seed: int) -
     assert training.y[-1] < training.y[0]
     assert min(test.y) < test.y[0]
     assert list(charts(found, "degrees")) == ["Degree 1", "Degree 3", "Degree 12"]
-
-
-def test_a_stub_draws_nothing_yet(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s06")
-    assert (found.fine, found.drawings) == (False, ())
-    assert found.next_function in ("normal_equation", "polynomial_features")  # which, the checklist says
 
 
 test_what_is_wrong_is_told = wrong_is_told("s06", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, images, maps, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, images, maps, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -32,11 +32,6 @@ def test_the_reference_parts_the_clouds_by_lines(tmp_path: Path, seed: int) -> N
     assert abs(loss.y[0] - np.log(3)) < 1e-9
     curves = charts(found, "curves")
     np.testing.assert_allclose(np.sum([each.y for each in curves["Softmax of z, 0 and -z"].series], axis=0), 1)
-
-
-def test_a_stub_begins_with_the_sigmoid(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s07")
-    assert (found.fine, found.next_function, found.drawings) == (False, "sigmoid", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s07", [

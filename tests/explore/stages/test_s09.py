@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import broken, charts, explored, images, parts, stubbed, wrong_is_told
+from tests.explore.exploring import broken, charts, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -28,11 +28,6 @@ def test_the_reference_shows_how_weights_shrink(tmp_path: Path, seed: int) -> No
     assert best.y[0] == min(loss.y[: int(stop.x[0]) + 1])
     half = np.array(images(found, "dropout")["rate 0.5"].values)
     assert set(np.unique(half)) == {0.0, 2.0}
-
-
-def test_a_stub_draws_nothing_yet(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s09")
-    assert (found.fine, found.next_function, found.drawings) == (False, "ridge_penalty", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s09", [

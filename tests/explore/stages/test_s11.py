@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, maps, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, maps, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -31,11 +31,6 @@ def test_the_reference_shows_every_activation_its_slope_and_the_borders(tmp_path
                 wrong += field.values[at[0]][at[1]] != label
         assert (wrong > 0) == (title == "XOR, one perceptron"), title
     assert found.ran.seed is None
-
-
-def test_a_stub_begins_with_relu(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s11")
-    assert (found.fine, found.next_function, found.drawings) == (False, "relu", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s11", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, maps, parts, reference, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, maps, parts, reference, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -29,12 +29,6 @@ def test_the_reference_bends_the_border_into_the_spirals(tmp_path: Path) -> None
     sizes = {series.name: series.y[-1] for series in signals.series}
     assert sizes["he, relu"] > 0.3
     assert 0.01 < sizes["xavier, relu"] < 0.1
-
-
-def test_a_stub_begins_with_the_first_weights(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s12")
-    assert (found.fine, found.drawings) == (False, ())
-    assert found.next_function in ("xavier_uniform", "he_normal")  # which, the checklist says
 
 
 test_what_is_wrong_is_told = wrong_is_told("s12", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -26,11 +26,6 @@ def test_the_reference_shows_feature_maps_and_learns_the_filter(tmp_path: Path) 
     (loss,) = charts(found, "loss")["Mean squared error"].series
     assert loss.y[-1] < 1e-4 * loss.y[0]
     assert len(images(found, "lenet")) == 6
-
-
-def test_a_stub_begins_with_padding(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s13")
-    assert (found.fine, found.next_function, found.drawings) == (False, "im2col", ())
 
 
 test_what_is_wrong_is_told = wrong_is_told("s13", [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -28,12 +28,6 @@ def test_the_reference_remembers_longer_with_gates_and_learns(tmp_path: Path, se
     assert loss.y[-1] < 0.05
     assert parts(found)["losses"].facts[1].text == "4 of 4 right"
     assert list(images(found, "kept")) == ["after a", "after b", "after c", "after d"]
-
-
-def test_a_stub_begins_with_the_rnn(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s14")
-    assert (found.fine, found.drawings) == (False, ())
-    assert (found.next_function or "").startswith("rnn_")
 
 
 test_what_is_wrong_is_told = wrong_is_told("s14", [

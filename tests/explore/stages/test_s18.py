@@ -11,15 +11,9 @@ from drawings.s18 import steps as s18
 from grader.course.provided import data_beside
 from grader.errors import UsageError
 from grader.explore.example import example
-from tests.explore.exploring import COURSE, charts, explored, images, parts, reference, stubbed
+from tests.explore.exploring import COURSE, charts, explored, images, parts, wrong_is_told
 
 PATIENCE = 300.0  # seconds, for a training of one second
-
-
-def changed(function: str, body: str) -> str:
-    """Return the reference with one method replaced; the right one is _right."""
-    head = f"_right = {function}\n\n\ndef _wrong(self, *args):\n    {body}\n\n\n{function} = _wrong\n"
-    return f"{reference('s18')}\n\n{head}"
 
 
 def test_the_reference_learns_and_finds_the_verb(tmp_path: Path) -> None:
@@ -38,24 +32,11 @@ def test_the_reference_learns_and_finds_the_verb(tmp_path: Path) -> None:
     assert len(parts(found)["samples"].facts) == 3
 
 
-def test_a_stub_begins_with_the_block(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s18")
-    assert (found.fine, found.drawings, found.next_function) == (False, (), "GPT")
-
-
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "message"),
-    [
-        ("GPT.forward", "return _right(self, *args)[:, -1]", "model", "logits: shape (1, 26)"),
-        ("GPT.forward", "return _right(self, *args) * np.nan", "model", "logits: all 156 values are NaN"),
-        ("GPT.backward", "self.backward = None", "losses", "grads should be a dict"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, message: str) -> None:
-    found = explored(tmp_path, "s18", changed(function, body), seconds=PATIENCE)
-    assert (found.fine, parts(found)[part].status) == (False, "failed")
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = wrong_is_told("s18", [
+    ("GPT.forward", "return _right(self, *args)[:, -1]", "model", "failed", "logits: shape (1, 26)"),
+    ("GPT.forward", "return _right(self, *args) * np.nan", "model", "failed", "logits: all 156 values are NaN"),
+    ("GPT.backward", "self.backward = None", "losses", "failed", "grads should be a dict"),
+], seconds=PATIENCE)  # fmt: skip
 
 
 @pytest.mark.parametrize(

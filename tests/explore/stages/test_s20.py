@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from drawings.s20 import steps as s20
 from grader.explore.model import Exploration
-from tests.explore.exploring import broken, charts, drawing, explored, images, parts, reference, stubbed
+from tests.explore.exploring import charts, drawing, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -23,11 +21,6 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Exploration:
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Train a little only: what is tested is what is told of other steps, or of a training that fails."""
     monkeypatch.setattr(s20, "STEPS_TAKEN", 4)
-
-
-def method(which: str, body: str) -> str:
-    """Return the reference with one method replaced; the right one is _right."""
-    return f"{reference('s20')}\n\n_right = {which}\n\n\ndef _wrong(self, *args):\n    {body}\n\n\n{which} = _wrong\n"
 
 
 def test_the_reference_is_cut_into_patches_and_learns(right: Exploration) -> None:
@@ -54,49 +47,20 @@ def test_maps_of_the_class_token_lie_below_their_digits(right: Exploration) -> N
     assert f"gets {share:.0%} of other digits right" in drawing(right, "rollout").caption
 
 
-def test_a_stub_begins_with_patches(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s20")
-    assert (found.fine, found.next_function, found.drawings) == (False, "patchify", ())
-
-
-@pytest.mark.usefixtures("few_steps")
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("patchify", "return args[0].reshape(_right(*args).shape)", "patches", "warning", "pieces of lines"),
-        ("patchify", "return _right(*args)[:, ::-1]", "patches", "warning", "windows in reading order"),
-        ("unpatchify", "return _right(*args)[:, :, ::-1]", "back", "warning", "the image that was cut"),
-        ("PatchEmbedding", "return 3", "embedding", "failed", "PatchEmbedding(…) is int"),
-        ("ViT", "return 3", "model", "failed", "ViT(…) is int"),
-        ("attention_rollout", "return _right(args[0][::-1])", "rollout", "warning", "in reverse"),
-        ("attention_rollout", "return 2 * _right(*args)", "rollout", "warning", "plus the identity"),
-        ("class_token_map", "return 2 * _right(*args)", "map", "warning", "over its sum"),
-    ],
-)
-def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: str, status: str, message: str) -> None:
-    found = explored(tmp_path, "s20", broken("s20", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
-
-
-@pytest.mark.usefixtures("few_steps")
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("which", "body", "part", "status", "message"),
-    [
-        ("PatchEmbedding.kernels", "return -_right(self)", "embedding", "warning", "a convolution with kernels()"),
-        ("ViT.backward", "return _right(self, -args[0])", "training", "warning", "has each gradient its sign"),
-        ("ViT.load", "return None", "training", "warning", "does load reach every part"),
-        ("ViT.backward", "return None", "training", "failed", "grads should have the keys of params"),
-        ("ViT.backward", "self._grads = {'a': 1}", "training", "failed", "a dict of arrays was expected"),
-        ("ViT.forward", "x = _right(self, *args); self.attention_weights *= 2; return x", "model", "warning",
-         "should sum to 1"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_a_method_is_told(
-    tmp_path: Path, which: str, body: str, part: str, status: str, message: str
-) -> None:
-    found = explored(tmp_path, "s20", method(which, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = pytest.mark.usefixtures("few_steps")(wrong_is_told("s20", [
+    ("patchify", "return args[0].reshape(_right(*args).shape)", "patches", "warning", "pieces of lines"),
+    ("patchify", "return _right(*args)[:, ::-1]", "patches", "warning", "windows in reading order"),
+    ("unpatchify", "return _right(*args)[:, :, ::-1]", "back", "warning", "the image that was cut"),
+    ("PatchEmbedding", "return 3", "embedding", "failed", "PatchEmbedding(…) is int"),
+    ("ViT", "return 3", "model", "failed", "ViT(…) is int"),
+    ("attention_rollout", "return _right(args[0][::-1])", "rollout", "warning", "in reverse"),
+    ("attention_rollout", "return 2 * _right(*args)", "rollout", "warning", "plus the identity"),
+    ("class_token_map", "return 2 * _right(*args)", "map", "warning", "over its sum"),
+    ("PatchEmbedding.kernels", "return -_right(self)", "embedding", "warning", "a convolution with kernels()"),
+    ("ViT.backward", "return _right(self, -args[0])", "training", "warning", "has each gradient its sign"),
+    ("ViT.load", "return None", "training", "warning", "does load reach every part"),
+    ("ViT.backward", "return None", "training", "failed", "grads should have the keys of params"),
+    ("ViT.backward", "self._grads = {'a': 1}", "training", "failed", "a dict of arrays was expected"),
+    ("ViT.forward", "x = _right(self, *args); self.attention_weights *= 2; return x", "model", "warning",
+     "should sum to 1"),
+],))  # fmt: skip

@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 
 from drawings.s21 import steps as s21
-from tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
+from tests.explore.exploring import charts, drawing, explored, parts, reference, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
 TOKENS = 32
+
+
+@pytest.fixture
+def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train in one round only: what is tested is what is told of other steps."""
+    monkeypatch.setattr(s21, "ROUNDS", 1)
 
 
 def test_the_reference_spreads_the_load_with_the_balancing_loss_alone(tmp_path: Path) -> None:
@@ -29,36 +35,19 @@ def test_the_reference_spreads_the_load_with_the_balancing_loss_alone(tmp_path: 
     assert dropped[0].y[-1] == dropped[0].y[0] > dropped[1].y[-1]
 
 
-def test_a_stub_begins_with_the_router(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s21")
-    assert (found.fine, found.drawings) == (False, ())
-    assert parts(found)["router"].status == "not_started"
-
-
-@pytest.mark.some_of(3)
-@pytest.mark.parametrize(
-    ("function", "body", "part", "status", "message"),
-    [
-        ("router", "l, p = _right(*args); return l, p * 2", "router", "warning", "sum to 1"),
-        ("router", "l, p = _right(*args); return 2 * l, p", "router", "warning", "x router_weights"),
-        ("top_k_gating", "i, g = _right(*args, **kwargs); return i[:, ::-1], g", "gates", "warning", "come first"),
-        ("top_k_gating", "return _right(*args, renormalize=False)", "gates", "warning", "over their sum"),
-        ("top_k_gating", "i, g = _right(*args, **kwargs); return i + 4, g", "gates", "failed", "0 to 3"),
-        ("expert_capacity", "return 3", "seats", "failed", "expert_capacity: 3, expected 20"),
-        ("dispatch", "p, k = _right(*args); return p, k | True", "seats", "warning", "more than its 20 seats"),
-        ("dispatch", "p, k = _right(*args); return p, k & False", "seats", "warning", "below the capacity"),
-        ("load_balancing_loss", "return 2 * _right(*args)", "balance", "warning", "the loss is 1, not 2.000"),
-        ("load_balancing_loss_gradient", "return 2 * _right(*args)", "balance", "warning", "the gradient says"),
-        ("MoELayer", "return 3", "alone-before", "failed", "an object of your class"),
-    ],
-)
-def test_what_is_wrong_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, body: str, part: str, status: str, message: str
-) -> None:
-    monkeypatch.setattr(s21, "ROUNDS", 1)
-    found = explored(tmp_path, "s21", broken("s21", function, body))
-    assert (found.fine, parts(found)[part].status) == (False, status)
-    assert message in parts(found)[part].message
+test_what_is_wrong_is_told = pytest.mark.usefixtures("one_round")(wrong_is_told("s21", [
+    ("router", "l, p = _right(*args); return l, p * 2", "router", "warning", "sum to 1"),
+    ("router", "l, p = _right(*args); return 2 * l, p", "router", "warning", "x router_weights"),
+    ("top_k_gating", "i, g = _right(*args, **kwargs); return i[:, ::-1], g", "gates", "warning", "come first"),
+    ("top_k_gating", "return _right(*args, renormalize=False)", "gates", "warning", "over their sum"),
+    ("top_k_gating", "i, g = _right(*args, **kwargs); return i + 4, g", "gates", "failed", "0 to 3"),
+    ("expert_capacity", "return 3", "seats", "failed", "expert_capacity: 3, expected 20"),
+    ("dispatch", "p, k = _right(*args); return p, k | True", "seats", "warning", "more than its 20 seats"),
+    ("dispatch", "p, k = _right(*args); return p, k & False", "seats", "warning", "below the capacity"),
+    ("load_balancing_loss", "return 2 * _right(*args)", "balance", "warning", "the loss is 1, not 2.000"),
+    ("load_balancing_loss_gradient", "return 2 * _right(*args)", "balance", "warning", "the gradient says"),
+    ("MoELayer", "return 3", "alone-before", "failed", "an object of your class"),
+],))  # fmt: skip
 
 
 def test_a_layer_that_learns_upwards_and_stays_collapsed_is_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explore.exploring import charts, explored, images, parts, stubbed, wrong_is_told
+from tests.explore.exploring import charts, explored, images, parts, wrong_is_told
 
 pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
 
@@ -35,11 +35,6 @@ def test_patterns_and_distances(tmp_path: Path) -> None:
     assert [series.y[4] for series in slopes.series] == [-1, -1 / 4, -1 / 16, -1 / 64, -2, -1 / 2]
     ((near, far),) = (chart.series for chart in charts(found, "rotary").values())
     assert np.allclose(near.y, far.y)
-
-
-def test_a_stub_begins_with_tiles(tmp_path: Path) -> None:
-    found = stubbed(tmp_path, "s22")
-    assert (found.fine, found.drawings, found.next_function) == (False, (), "tiled_attention")
 
 
 test_what_is_wrong_is_told = wrong_is_told("s22", [
