@@ -313,7 +313,7 @@ def _run_all(
     task: JudgeTask, mutants: Sequence[ChangedForm], messages: Messages, workers: Workers, shared: SharedStatus
 ) -> None:
     """Load the module, then run the tests on one form after another, and tell what came of each."""
-    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    process = LearnerProcess(task.job, task.tier, workers, task.options.fork)
     try:
         with task.suite.in_place(), suppress(Exception):  # of a form that then runs alone, where it is told
             process.load()
@@ -355,7 +355,7 @@ class MutantRunner(Grader):
         while len(found) < len(mutants):
             if options.fork:
                 task = self._task(snapshot, options, self._tier(options.isolation)[0], ())
-                own = self.workers(task.tier, task.fork)
+                own = self.workers(task.tier, task.options.fork)
                 found += [] if task.suite.faults else caught_through_worker(task, mutants[len(found) :], own)
             if len(found) < len(mutants):
                 source = mutants[len(found)].source.encode()

@@ -244,13 +244,7 @@ class Grader:
         stops_early = first_failure is not None
         answers = None if stops_early else self._ahead.about(snapshot.source)
         plan = None if stops_early or options.timed else self._plan(options, tier)
-        return JudgeTask(
-            suite, job, tier, options.fork, options.seed, ends_at, SharedStatus(), answers,
-            options.only, first_failure, options.ahead, options.timed, plan,
-            asked=(*options.asked, *filter(None, (options.only,))),
-            searches=(self.stage.feedback, options.feedback) == ("full", "full"),
-            pool=() if stops_early else options.pool,
-        )  # fmt: skip
+        return JudgeTask(suite, job, tier, options, ends_at, SharedStatus(), answers, first_failure, plan)
 
     def _run(
         self, task: JudgeTask, on_test: OnTest | None, on_decided: Callable[[Findings], None] | None = None
@@ -258,14 +252,14 @@ class Grader:
         """Have a task judged to its end."""
         from grader.judging.supervisor import ForkedJudges, Supervisor
 
-        if not task.fork:
+        if not task.options.fork:
             from grader.judging.fresh_judge import FreshJudges
 
-            with closing(FreshJudges(self.course, self.stage)) as judges:
+            with closing(FreshJudges(self.stage)) as judges:
                 return Supervisor(replace(task, shared=judges.shared), judges, on_test, on_decided).run()
         from grader.judging.judge_process import WorkerKeeper
 
-        lending = WorkerKeeper(self.workers(task.tier, task.fork))
+        lending = WorkerKeeper(self.workers(task.tier, True))
         try:
             lending.start()
             return Supervisor(task, ForkedJudges(lending), on_test, on_decided).run()

@@ -55,7 +55,7 @@ def times(
     stage: Stage, task: JudgeTask, process: LearnerProcess, outcome: Outcome, connection: Connection | None
 ) -> tuple[Call, ...]:
     """Return the calls of a test that passed, with their times, where these are asked for and known."""
-    if not task.timed or outcome.status != "passed" or connection is None:
+    if not task.options.timed or outcome.status != "passed" or connection is None:
         return ()
 
     start = partial(process.open, task.ends_at) if process.fork else None

@@ -114,7 +114,7 @@ class LearnerProvider:
     """
 
     def __init__(self, suite: Suite, task: JudgeTask, process: LearnerProcess) -> None:
-        self.seed = task.seed
+        self.seed = task.options.seed
         self._suite = suite
         self.task = task
         self._process = process
@@ -149,11 +149,11 @@ class LearnerProvider:
 
     def attempted_with(self, other: Any, item: pytest.Item, following: pytest.Item | None, again: int = 0) -> Attempt:
         """Run a test with another module in the learner's place; again is how many seeds on its inputs are drawn."""
-        self._other, self.seed = other, self.task.seed + again
+        self._other, self.seed = other, self.task.options.seed + again
         try:
             return self.attempted(item, following)
         finally:
-            self._other, self.seed = None, self.task.seed
+            self._other, self.seed = None, self.task.options.seed
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""

@@ -196,7 +196,7 @@ class Session:
 
     def _own(self, rows: list[str]) -> set[int]:
         """Return the places of the tests of the one row that was asked for."""
-        return {place for place, row in enumerate(rows) if row == self.task.only}
+        return {place for place, row in enumerate(rows) if row == self.task.options.only}
 
     def first_failure(self, items: list[pytest.Item], report: Report | None = None) -> Outcome | None:
         """Run tests in their order up to the first that does not pass, and return what came of it."""
@@ -335,8 +335,10 @@ class Session:
         with ExitStack() as stack:
             if runner is not None:
                 stack.callback(runner.close)
-            pool = self._pool(ends_at, stack) if runner is not None and self.task.pool else None
-            settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked, pool)
+            options = self.task.options
+            asked = (*options.asked, *filter(None, (options.only,)))
+            pool = self._pool(ends_at, stack) if runner is not None and options.pool else None
+            settled = self._assessor.settled(outcomes, self._heard, runner, asked, pool)
         for before, after in zip(outcomes, settled, strict=True):
             if before != after:
                 report.send("settled", after)
@@ -349,14 +351,14 @@ class Session:
         def start() -> RemoteRunner:
             assert self._workers is not None
             job = replace(self.task.job, label=NOBODYS, source=b"", call_seconds=POOL_CALL_SECONDS)
-            process = LearnerProcess(job, self.task.tier, Beside(self._workers), self.task.fork)
+            process = LearnerProcess(job, self.task.tier, Beside(self._workers), self.process.fork)
             stack.callback(process.kill)
             process.load()
             return RemoteRunner(
                 partial(process.open, ends_at), process.done, ends_at, lambda *_: False, POOL_CALL_SECONDS
             )
 
-        return Pool(self.task.pool, start)
+        return Pool(self.task.options.pool, start)
 
     def _name_loops(self, report: Report) -> None:
         """Tell which loops the calls that did not return in time were in."""
@@ -391,7 +393,7 @@ class Session:
 
 def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
     """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
-    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    process = LearnerProcess(task.job, task.tier, workers, task.options.fork)
     try:
         session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
         with task.suite.in_place():

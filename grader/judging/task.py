@@ -22,6 +22,7 @@ from grader.submission.parsing import Problem
 if TYPE_CHECKING:
     from grader.diagnosis.answers import Answers
     from grader.isolation.tiers import Tier
+    from grader.judging.grading import Options
     from grader.judging.pytest_suite import Suite
     from grader.sandbox.process import Job
     from grader.sandbox.recorded import Plan
@@ -204,14 +205,11 @@ def expect_memory(error: BaseException | None) -> None:
 
 @dataclass(frozen=True)
 class JudgeTask:
-    """All that one judge works on: the suite, the module and its worker's tier, the seed, and where to begin.
+    """All that one judge works on: the suite, the module and its worker's tier, how to grade, and where to begin.
 
     ends_at is when the time is used up, on the monotonic clock. answers makes what explains wrong answers; nothing
-    does without. only is the one row to judge: where it passes, no other is. first_failure holds rows to run first:
-    then the first test that does not pass ends the run, nothing is explained, and whether the reference passes is not
-    asked. ahead holds rows that come first, asked those whose causes somebody wants to read. searches says whether
-    causes are looked for beside the known mistakes; pool holds right modules of others that steer this. timed asks for
-    the time of each call. plan is what the tests ask with this seed, where known.
+    does without. first_failure holds rows to run first: then the first test that does not pass ends the run, nothing
+    is explained, and whether the reference passes is not asked. plan is what the tests ask with this seed, where known.
 
     For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
     reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
@@ -220,19 +218,12 @@ class JudgeTask:
     suite: Suite
     job: Job
     tier: Tier
-    fork: bool
-    seed: int
+    options: Options
     ends_at: float
     shared: SharedStatus
     answers: Callable[[], Answers] | None = None
-    only: str | None = None
     first_failure: tuple[str, ...] | None = None
-    ahead: tuple[str, ...] = ()
-    timed: bool = False
     plan: Plan | None = None
-    asked: tuple[str, ...] = ()
-    searches: bool = True
-    pool: tuple[bytes, ...] = ()
     first: int = 0
     doubted: bool = False
     slow_rows: frozenset[str] = frozenset()
@@ -241,7 +232,12 @@ class JudgeTask:
     @property
     def rows_first(self) -> tuple[str, ...]:
         """The rows whose tests come before the others."""
-        return self.first_failure or (*filter(None, (self.only,)), *self.ahead)
+        return self.first_failure or (*filter(None, (self.options.only,)), *self.options.ahead)
+
+    @property
+    def searches(self) -> bool:
+        """Whether causes are looked for beside the known mistakes."""
+        return self.suite.stage.feedback == self.options.feedback == "full"
 
     def needed(self, rows: Sequence[str], ended: Mapping[int, Outcome]) -> list[int]:
         """Return the places of the tests that are needed, by the row of each and what came of those that have ended.
@@ -249,9 +245,9 @@ class JudgeTask:
         It is all of them, but where one row was asked for and nothing of it needs a cause: where something does, what
         the other tests ask and are answered is evidence, so that the cause is that of a whole check.
         """
-        own = [place for place, row in enumerate(rows) if row == self.only]
+        own = [place for place, row in enumerate(rows) if row == self.options.only]
         is_enough = all(place in ended and ended[place].status not in EXPLAINED for place in own)
-        return own if self.only is not None and is_enough else list(range(len(rows)))
+        return own if self.options.only is not None and is_enough else list(range(len(rows)))
 
 
 @dataclass(frozen=True)
