@@ -63,14 +63,14 @@ class FreshJudges:
                 self._messages = Messages(tiers.accepted(listener, token, self._process, START_SECONDS))
                 self._messages.receive(time.monotonic() + START_SECONDS)
             except (OSError, JudgeGone, TimeIsUp) as error:
-                self.end(False)
+                self.end()
                 raise GraderFault(f"the process that judges did not load the stage's tests: {error}") from error
         return self._messages
 
     def answer(self, what: str, number: int = 0) -> None:
         """Nothing is asked for: the process starts and ends its workers itself."""
 
-    def end(self, done: bool) -> tuple[Status, str]:
+    def end(self) -> tuple[Status, str]:
         """End the judge, and say what ended it."""
         process, self._process = self._process, None
         if self._messages is not None:
@@ -87,7 +87,7 @@ class FreshJudges:
 
     def close(self) -> None:
         """End the judge that runs, and remove its folder."""
-        self.end(False)
+        self.end()
         self._folder.cleanup()
 
 

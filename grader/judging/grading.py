@@ -259,12 +259,12 @@ class Grader:
                 return Supervisor(replace(task, shared=judges.shared), judges, on_test, on_decided).run()
         from grader.judging.judge_process import WorkerKeeper
 
-        lending = WorkerKeeper(self.workers(task.tier, True))
+        keeper = WorkerKeeper(self.workers(task.tier, True))
         try:
-            lending.start()
-            return Supervisor(task, ForkedJudges(lending), on_test, on_decided).run()
+            keeper.start()
+            return Supervisor(task, ForkedJudges(keeper), on_test, on_decided).run()
         finally:
-            lending.end()
+            keeper.end()
 
     def workers(self, tier: tiers.Tier, fork: bool) -> tiers.LocalWorkerFactory:
         """Return what starts workers in a tier; it stays as long as this grader."""

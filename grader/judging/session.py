@@ -13,9 +13,10 @@ import pytest
 
 from grader.course.stage import Stage, public_names
 from grader.diagnosis.calls import definition_lines
-from grader.errors import CourseError, IsolationRefused
-from grader.isolation.workers import Worker, Workers
+from grader.errors import CourseError
+from grader.isolation.workers import Workers
 from grader.judging import bounds
+from grader.judging.judge_process import tell_the_end
 from grader.judging.outcomes import Assessor, Late, called, charged, times
 from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.running import Attempt, LearnerProvider, Ran, TestRunner
@@ -23,8 +24,6 @@ from grader.judging.task import (
     EXPLAINED,
     POOL_CALL_SECONDS,
     SEARCH_SECONDS,
-    JudgeGone,
-    JudgeOutOfMemory,
     JudgeTask,
     Messages,
     Report,
@@ -129,19 +128,6 @@ class LongLoops:
 
 
 NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Workers that run beside that of the module to judge."""
-
-    workers: Workers
-
-    def start(self) -> Worker:
-        """Return a new worker; IsolationRefused where there is none."""
-        return self.workers.beside()
-
-    beside = start
 
 
 class Session:
@@ -351,7 +337,7 @@ class Session:
         def start() -> RemoteRunner:
             assert self._workers is not None
             job = replace(self.task.job, label=NOBODYS, source=b"", call_seconds=POOL_CALL_SECONDS)
-            process = LearnerProcess(job, self.task.tier, Beside(self._workers), self.process.fork)
+            process = LearnerProcess(job, self.task.tier, self._workers.beside(), self.process.fork)
             stack.callback(process.kill)
             process.load()
             return RemoteRunner(
@@ -392,29 +378,25 @@ class Session:
 
 
 def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
-    """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
+    """Load the module, run the tests from the first on, and tell what came of each."""
     process = LearnerProcess(task.job, task.tier, workers, task.options.fork)
     try:
-        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
-        with task.suite.in_place():
-            _hear(task, session, messages)
-        messages.send("done")
-    except LoadFailed as failed:
-        messages.send("problem", failed.problem)
-    except IsolationRefused as refused:
-        messages.send("refused", refused.message, refused.hint)
-    except CourseError as error:  # the answers of the course cannot be read
-        messages.send("course", error.message)
-    except (MemoryError, JudgeOutOfMemory):
-        messages.send("swelled")
-    except JudgeGone:
-        pass
-    except Exception as error:
-        messages.send("fault", f"the grader failed: {type(error).__name__}: {error}"[:1500])
+        tell_the_end(partial(_judge, task, process, messages, workers), messages)
     finally:
         bounds.bound_time(0)
         with suppress(OSError):
             process.kill()
+
+
+def _judge(task: JudgeTask, process: LearnerProcess, messages: Messages, workers: Workers) -> None:
+    try:
+        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
+        with task.suite.in_place():
+            _hear(task, session, messages)
+    except LoadFailed as failed:
+        messages.send("problem", failed.problem)
+    except CourseError as error:  # the answers of the course cannot be read
+        messages.send("course", error.message)
 
 
 def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
