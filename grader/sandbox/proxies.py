@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from functools import partialmethod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from grader.protocol import codec
 from grader.sandbox.exceptions import LEARNERS, builtin_exception
 from grader.sandbox.limits import UsageLimits
 from grader.sandbox.record import MAX_NUMBER, Name
-from grader.sandbox.values import MADE_OF, PLAIN, Extended, NotAsked, NotPlain, Requests, Unusable
+from grader.sandbox.values import BINARY, MADE_OF, PLAIN, Extended, NotAsked, NotPlain, RemoteObject, Requests, Unusable
 from grader.worker.server import traced
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ OPERATORS = {  # of NumPy's functions, those that stand behind an operator
 }  # fmt: skip
 
 
-class RemoteValue:
+class RemoteValue(RemoteObject):
     """Stands for an object that stays in the learner's process: a function, an instance, an iterator.
 
     It can be held, passed back and, as a function is, called. Of attributes, methods and operators it answers those in
@@ -54,18 +55,6 @@ class RemoteValue:
             _connection=connection, _number=number, _kind=kind, _shown=shown, _classes=classes, _members=members,
             _giver=giver,
         )  # fmt: skip
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"{self._shown} has no public attribute {name!r}")
-        self._expect_member(name)
-        return self._connection.request("getattr", self._number, name, label=f"{self._shown}.{name}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_"):
-            raise AttributeError(f"{name!r} of {self._shown} is not a public attribute")
-        self._expect_member(name)
-        self._connection.request("setattr", self._number, name, (value,), label=f"{self._shown}.{name}")
 
     def _expect_member(self, name: str) -> None:
         if name in self._members:
@@ -214,24 +203,13 @@ class RemoteExceptionClass(type):
         return fields["_connection"].request("getattr", fields["_number"], name, label=f"{cls.__name__}.{name}")
 
 
-def _add_operators() -> None:
-    def method(name: str) -> Callable[..., Any]:
-        return lambda self, *args: self._operate(name, *args)
-
-    unary = ("abs", "neg", "pos", "invert")
-    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-
-    def comparison(name: str) -> Callable[..., Any]:
-        return lambda self, other: self._order(name, other)
-
-    prefixed = [f"{prefix}{name}" for prefix in "ri" for name in binary]  # 2 + x, and x += 2
-    for name in (*unary, *binary, *prefixed, "getitem", "setitem", "delitem"):
-        setattr(RemoteValue, f"__{name}__", method(name))
-    for name in ("lt", "le", "gt", "ge"):
-        setattr(RemoteValue, f"__{name}__", comparison(name))
-
-
-_add_operators()
+for _name in (
+    *BINARY, *(f"{prefix}{name}" for prefix in "ri" for name in BINARY), "abs", "neg", "pos", "invert", "getitem",
+    "setitem", "delitem",
+):  # fmt: skip
+    setattr(RemoteValue, f"__{_name}__", partialmethod(RemoteValue._operate, _name))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(RemoteValue, f"__{_name}__", partialmethod(RemoteValue._order, _name))
 
 MOST_DRAWS = 1 << 40
 MOST_REPLAYED = 10_000_000  # draws that are repeated one by one, for generators without a short cut

@@ -20,8 +20,6 @@ from grader.sandbox.record import Name
 MOST_OF_A_TEST = 1 << 20  # of one test's questions and answers; a test that carries more is not recorded
 ID = slice(codec.HEADER.size + 2, codec.HEADER.size + 10)
 BEGINS = bytes([0x96, 0xCF])  # a list of six, and first an id of eight bytes: a question, or an answer
-SILENT = b"\xa2ok\x92\xa0\x90\xcb"  # of an answer without prints and warnings, up to its eight bytes of time
-SILENT_AT, REST_AT = slice(10, 17), 25
 RAISED, REPLY_AT = b"\xa5error", slice(10, 16)
 _FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is a list
 
@@ -73,7 +71,7 @@ class Recording:
         body, blob = self._channel.receive(deadline, most)
         self._left -= len(body) + blob.size
         if self._left >= 0:
-            self._steps.append((with_id(self._sent), digest_of(body, blob)))
+            self._steps.append((with_id(self._sent), digest_of(codec.Decoder().message(body), blob)))
             self._frames.append((bytes(body), blob))
         return body, blob
 
@@ -86,31 +84,14 @@ def joined(buffers: Iterable[Any]) -> bytes:
     return b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])
 
 
-def digest_of(body: bytes | memoryview, blob: np.ndarray[Any, Any]) -> bytes:
-    """Return what tells one answer, or one call of a function of the test's, from another: all but its id and time.
-
-    Raises WireError for what is no message.
-    """
-    if body[:1] == BEGINS[:1] and body[SILENT_AT] == SILENT:
-        digest = hashlib.blake2b(len(body).to_bytes(8, "big"), digest_size=32, key=SILENT)
-        digest.update(body[REST_AT:])
-        digest.update(blob.data)
-        return digest.digest()
-    fields = codec.Decoder().message(body)
+def digest_of(fields: list[Any], blob: np.ndarray[Any, Any]) -> bytes:
+    """Return what tells one answer, or one call of a function of the test's, from another: all but its id and time."""
     if len(fields) == 6:
         _, kind, notes, _, value, changes = fields
         fields = [kind, notes, _without_lines(value) if kind == "error" else value, changes]
     digest = hashlib.blake2b(msgpack.packb(fields, unicode_errors="surrogatepass"), digest_size=32)
     digest.update(blob.data)
     return digest.digest()
-
-
-def _is_answer(body: bytes | memoryview, number: int) -> bool:
-    """Say whether a message answers the question with that id."""
-    if body[:10] == BEGINS + number.to_bytes(8, "big") and body[SILENT_AT] == SILENT:
-        return True
-    fields = codec.Decoder().message(body)
-    return len(fields) == 6 and fields[0] == number and type(fields[3]) is float
 
 
 def digest_of_all(digests: Iterable[bytes]) -> bytes:
@@ -304,9 +285,8 @@ class Batch:
 
     def _ask(self, place: int, answers: Answers) -> None:
         """Take the answers to the questions of one test, as long as the next question does not depend on others."""
-        last = (
-            len(answers.steps) - 1 if self._tests[place].free < len(answers.steps) else 0
-        )  # that may depend on others
+        is_free = self._tests[place].free >= len(answers.steps)
+        last = 0 if is_free else len(answers.steps) - 1  # that may depend on others
         for at, step in enumerate(answers.steps):
             started = time.monotonic()
             until = min(started + self._seconds, self._connection.ends_at)
@@ -315,14 +295,15 @@ class Batch:
             self._send(place, at, until)
             most = self._connection.bounds.size + len(step.sent)
             body, blob = self._connection.channel.receive(until, (most, most))
-            if not _is_answer(body, answers.ids[at]):  # but a call of a function of the test's, say
+            fields = codec.Decoder().message(body)
+            if len(fields) != 6 or fields[0] != answers.ids[at] or type(fields[3]) is not float:
                 raise codec.WireError("no answer to the question")
             self._under_way.pop(0)
             answers.seconds += time.monotonic() - started
             if answers.seconds > CALLS_OF_TIME * self._connection.call_seconds:
                 raise DeadlinePassed
             answers.frames.append((bytes(body), blob))
-            answers.digests.append(digest_of(body, blob))
+            answers.digests.append(digest_of(fields, blob))
             if at < last and not answers.strayed and answers.digests[-1] != step.digest:
                 answers.strayed = True
                 self._next = max(self._next, (place + 1, 0))

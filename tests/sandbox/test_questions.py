@@ -16,10 +16,10 @@ RAISED = codec.Encoder().encode([["ValueError"], "ValueError", 0, "no", ["no"], 
 NAMES = {"double": Name("function", 7)}
 
 
-def body(fields: list[Any]) -> bytes:
-    """Return an answer as it arrives."""
+def body(fields: list[Any]) -> list[Any]:
+    """Return the fields of an answer as they arrive."""
     (frame,) = codec.Encoder().frame([LONG_ID | fields[0], *fields[1:]], [])
-    return bytes(frame[codec.HEADER.size :])
+    return codec.Decoder().message(bytes(frame[codec.HEADER.size :]))
 
 
 def digest(form: Any) -> bytes:
