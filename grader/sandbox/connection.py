@@ -125,7 +125,7 @@ class Connection:
         self._deadlines.append(min([wait.until, *self._deadlines[-1:]]))
         until = self._deadlines[-1]
         try:
-            self.limits.request()
+            self.limits.spend("requests")
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
             self.channel.send(frame, until)
@@ -249,7 +249,7 @@ class Connection:
         return any(error is raised for raised in self._raised.values())
 
     def _run_callback(self, fields: list[Any], decoder: codec.Decoder, record: Record, deadline: float) -> None:
-        self.limits.callback()
+        self.limits.spend("callbacks")
         function = self.handles.function(fields[2])
         began = time.thread_time()
         args, kwargs = (self._value(decoder, form, record, "passed on") for form in fields[3:])

@@ -212,7 +212,7 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(RemoteValue, f"__{_name}__", partialmethod(RemoteValue._order, _name))
 
 MOST_DRAWS = 1 << 40
-MOST_REPLAYED = 10_000_000  # draws that are repeated one by one, for generators without a short cut
+MOST_REPLAYED = 10_000_000  # draws that are repeated, for generators without a short cut
 SEARCHED = 1_000_000  # draws among which the half that is kept for a draw of 32 bits is looked for
 MULTIPLIERS = {"PCG64": 0x2360ED051FC65DA44385DF649FCCF645, "PCG64DXSM": 0xDA942042E4DD58B5}
 HALF = ("has_uint32", "uinteger")
@@ -267,11 +267,7 @@ def _distance(name: str, start: Any, end: Any, before: Any, after: Any) -> int |
     if name in MULTIPLIERS:
         return (
             _steps(start["state"], end["state"], MULTIPLIERS[name], start["inc"])
-            if start
-            == {
-                **end,
-                "state": start["state"],
-            }
+            if start["inc"] == end["inc"]
             else None
         )
     if name == "SFC64":
@@ -406,7 +402,7 @@ class Handles:
                 raise codec.WireError("a container's handle of another form")
         if self._kinds.setdefault(number, kind) != kind:
             raise codec.WireError("a handle that was of another kind before")
-        self._limits.handle()
+        self._limits.spend("handles")
         made: Any = MADE_OF[type(content)](content)
         made.stand_for(self._connection, number, shown[:200], tuple(classes), self.members_of(classes, names))
         return made
@@ -440,7 +436,7 @@ class Handles:
         if kind == "exception":
             return self.exception_class(number, shown, names or [])
         if number not in self.proxies:
-            self._limits.handle()
+            self._limits.spend("handles")
             cls = RemoteClass if kind == "class" else RemoteValue
             members = self.members_of((number, *classes), names or ()) | (ITERATION if kind == "iterator" else NONE)
             self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes, members, self.giver)
@@ -449,7 +445,7 @@ class Handles:
     def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
         """Return a local class for a learner's exception class, below the builtin ones that it extends."""
         if number not in self.classes:
-            self._limits.handle()
+            self._limits.spend("handles")
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
             members = self.members_of((number,), ())
