@@ -31,7 +31,7 @@ from grader.judging.task import (
     expect_memory,
 )
 from grader.outcome import Diagnosis, Outcome
-from grader.sandbox.connection import STEPS, Connection, LoggedTest, PassedTest, RemoteModule, RequestLog
+from grader.sandbox.connection import STEPS, Connection, Ended, Passed, RemoteModule, RequestLog
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
 from grader.submission.loops import Loop, Loops, Span
@@ -290,16 +290,15 @@ class Session:
         for place, answers in self._answers.items():
             planned = self._runner.planned(place)
             if planned.size:
-                known = planned.calls, planned.size, partial(self._logged, place, answers)
-                test = PassedTest(self._outcomes[place], *known, planned.is_usual(answers.digest))
-                self._heard.passed.append(test)
+                known = planned.calls, planned.size, partial(self._ended, place, answers)
+                self._heard.passed.append(Passed(self._outcomes[place], *known, planned.is_usual(answers.digest)))
 
-    def _logged(self, place: int, answers: Answers) -> LoggedTest | None:
+    def _ended(self, place: int, answers: Answers) -> Ended | None:
         """Run a test against answers that are known to pass it, and return what it asked and was answered."""
         attempt = self._runner.again(place, answers)
         if attempt is None or not attempt.passed() or attempt.connection is None:
             return None
-        return LoggedTest(self._outcomes[place], attempt.connection.records, attempt.connection.names)
+        return Ended(self._outcomes[place], attempt.connection.records, attempt.connection.names)
 
     def _settle(self, report: Report) -> None:
         """Tell the causes of the failures."""

@@ -543,24 +543,24 @@ class MissingName(AttributeError):
 KEPT_BYTES = 128 << 20  # of what tests sent and were given; past that they are no evidence
 
 
-class LoggedTest(NamedTuple):
-    """A test that ended, its requests, and the names of the module that it asked."""
+class Ended(NamedTuple):
+    """A test that ended: its outcome, what it asked and was answered, and the names of the module that it asked."""
 
     outcome: Outcome
     records: list[Record]
     names: dict[str, Name]
 
 
-class PassedTest(NamedTuple):
-    """A test that passed without being run: the functions that it calls, how much it gives them, and how to run it.
+class Passed(NamedTuple):
+    """A test that passed: the functions that it calls, how much it gives them, and its requests, once needed.
 
-    is_usual says that its answers are those of the reference.
+    is_usual says that the reference answers alike, to the byte.
     """
 
     outcome: Outcome
     calls: frozenset[str]
     size: int
-    run: Callable[[], LoggedTest | None]
+    ended: Callable[[], Ended | None]
     is_usual: bool = False
 
 
@@ -568,14 +568,14 @@ class RequestLog:
     """What can be held against an explanation of a run's failures, within bounds."""
 
     def __init__(self) -> None:
-        self.passed: list[LoggedTest | PassedTest] = []
-        self.failed: list[LoggedTest] = []
+        self.passed: list[Ended | Passed] = []
+        self.failed: list[Ended] = []
         self._left = KEPT_BYTES
 
     def keep(self, outcome: Outcome, connection: Connection) -> None:
         """Remember one test that failed or passed."""
         self._forget(outcome.test)  # it ran again
-        test = LoggedTest(outcome, connection.records, connection.names)
+        test = Ended(outcome, connection.records, connection.names)
         if outcome.status == "failed" and self._has_room(connection.limits.held):
             self.failed.append(test)
         elif outcome.status == "passed" and self._has_room(connection.limits.held):

@@ -7,8 +7,9 @@ import pytest
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.checks import Checks, Ended
+from grader.diagnosis.checks import Checks
 from grader.outcome import Outcome
+from grader.sandbox.connection import Ended
 from grader.sandbox.record import Record
 from tests.diagnosis.engine import Call, causes, module_of
 from tests.diagnosis.test_causes import X, stage
