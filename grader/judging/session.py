@@ -290,7 +290,7 @@ class Session:
         for place, answers in self._answers.items():
             planned = self._runner.planned(place)
             if planned.size:
-                known = planned.calls, planned.size, partial(self._ended, place, answers)
+                known = frozenset(planned.calls), planned.size, partial(self._ended, place, answers)
                 self._heard.passed.append(Passed(self._outcomes[place], *known, planned.is_usual(answers.digest)))
 
     def _ended(self, place: int, answers: Answers) -> Ended | None:

@@ -215,19 +215,22 @@ MOST_PASSING = 32  # digests of answers that are kept for a test
 class PlannedTest:
     """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
 
-    passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
     The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. seconds is
     how long the reference took for its slowest answer. calls are the functions that it asks, and size how much it
-    gives them.
+    gives them. passing holds digests of all that came to the test from modules that passed it.
     """
 
     steps: tuple[Step, ...]
     names: dict[str, Name | None]
     free: int = 1
     seconds: float = 0.0
-    passing: set[bytes] = field(default_factory=set)
-    calls: frozenset[str] = frozenset()
+    calls: tuple[str, ...] = ()
     size: int = 0
+    passing: set[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._usual = digest_of_all(each.digest for each in self.steps)
+        self.passing = {self._usual}
 
     def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
         """Say whether a module with these names, whose answers have this digest, has passed, as another has."""
@@ -235,7 +238,7 @@ class PlannedTest:
 
     def is_usual(self, digest: bytes) -> bool:
         """Say whether answers are those of the reference."""
-        return digest == digest_of_all(each.digest for each in self.steps)
+        return digest == self._usual
 
     def learn(self, digest: bytes) -> None:
         """Remember the digest of answers that passed."""
