@@ -63,6 +63,7 @@ class Connection:
         self.failure: WorkerFailed | None = None
         self.ended = False
         self.late = ""  # the call that did not return in its own time, if one ended the test
+        self.process: int | None = None  # the number of its process, until that is ended
         self.tests_before = 0  # that its process has seen
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made

@@ -51,7 +51,6 @@ class LearnerProcess:
         self.seconds_of: Callable[[str], float] | None = None  # how long a call may take, by its label
         self.form: bytes | None = None  # of the module, changed, as marshal has it: each process takes it on
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
-        self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
         self._fresh = True
@@ -148,15 +147,14 @@ class LearnerProcess:
             connection.failure = begun
             return connection
         connection = self.over(Channel(begun[1]), ends_at)
-        self._numbers[id(connection)] = begun[0]
+        connection.process = begun[0]
         return connection
 
     def follow(self, before: Connection, ends_at: float) -> Connection:
         """Return the connection of the next test in the process of one that has ended without a failure."""
         made = self.over(before.channel, ends_at, before.names)
         made.tests_before = before.tests_before + 1
-        if (number := self._numbers.pop(id(before), None)) is not None:
-            self._numbers[id(made)] = number
+        made.process = before.process
         try:
             made.channel.send([NEXT_TEST], min(ends_at, time.monotonic() + self.job.call_seconds))
         except (ChannelClosed, DeadlinePassed):
@@ -236,7 +234,7 @@ class LearnerProcess:
             if connection.failure is not None:
                 self._started.kill()
             return None
-        number = self._numbers.pop(id(connection), None)
+        number, connection.process = connection.process, None
         connection.channel.close()
         if number is None:  # its test never began
             return None
