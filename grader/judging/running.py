@@ -297,20 +297,19 @@ class TestRunner:
             else:
                 running.append(place)
         for place, following in self._in_turn(running):
-            ran = self._run_recorded(place, following, answers[place])
-            if ran.attempt is None:
+            attempt = self._against(answers[place], partial(self._attempted, place, following))
+            if attempt is None:
                 self.strayed.append(place)
                 live.append(place)
-                continue
-            yield self._by_itself(place, following) if self._is_to_repeat(ran.attempt) else ran
+            elif self._is_to_repeat(attempt):
+                yield self._by_itself(place, following)
+            else:
+                yield Ran(place, following, attempt, answers=answers[place])
             if self._is_apart:
                 return
 
-    def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
-        """Run a test against its answers; there is no attempt where it asks something else."""
-        return Ran(place, following, self._against(answers, partial(self._attempted, place, following)), None, answers)
-
     def _against(self, answers: Answers, attempted: Callable[[], Attempt]) -> Attempt | None:
+        """Have a test run against its answers; None where it asks something else."""
         channel = RecordedChannel(answers)
         self._provider.open = partial(self._process.over, channel, self._ends_at)
         attempt = attempted()
