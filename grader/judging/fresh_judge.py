@@ -37,8 +37,6 @@ MADE_THERE = ("suite", "shared", "answers", "plan")  # of a task
 class FreshJudges:
     """Starts a judge for each task, in a process that has its own workers; close removes their folder."""
 
-    peak_mb = 0.0
-
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._folder = tempfile.TemporaryDirectory(prefix="grader-judge-", ignore_cleanup_errors=True)

@@ -103,7 +103,6 @@ class Grader:
         self._ahead = Ahead(stage)
         self._workers: dict[tuple[tiers.Tier, bool], tiers.LocalWorkerFactory] = {}
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
-        self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
         self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
     def __enter__(self) -> Self:
@@ -223,7 +222,6 @@ class Grader:
         for test, digest in found.passing.items():
             if task.plan is not None and test in task.plan:
                 task.plan[test].learn(digest)
-        self.peak_mb = max(self.peak_mb, found.peak_mb)
         self.strayed = found.strayed
         self._has_graded = True
         return replace(found, faults=(*task.suite.faults, *found.faults))

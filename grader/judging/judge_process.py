@@ -87,7 +87,6 @@ class Forked:
 
     def __init__(self, keeper: WorkerKeeper) -> None:
         self._keeper = keeper
-        self.peak_mb = 0.0  # the most memory that any of them had
         self._process = 0
         self._messages: Messages | None = None
 
@@ -121,9 +120,8 @@ class Forked:
             return "crashed", "no process"
         with suppress(OSError):
             os.kill(self._process, signal.SIGKILL)
-        _, status, used = os.wait4(self._process, 0)
+        _, status = os.waitpid(self._process, 0)
         self._process = 0
-        self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1024)
         self._keeper.end()
         if (bound := bounds.why_ended(status)) is not None:
             return "timed_out", bound

@@ -12,8 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-import pytest
-
 from grader.judging.judge_process import Forked, Judges, Taken, followed
 from grader.judging.outcomes import charged
 from grader.judging.pytest_suite import criterion_of, kind_of
@@ -37,8 +35,6 @@ OnTest = Callable[[Outcome], None]
 
 class TaskJudges(Judges, Protocol):
     """Starts judges, each for a task."""
-
-    peak_mb: float
 
     def begin(self, task: JudgeTask) -> Messages:
         """Start a judge and return the connection to it."""
@@ -92,11 +88,12 @@ class Supervisor:
 
     def _found(self) -> Findings:
         """Return what came of every test that was needed."""
-        expected = tuple(_described(self._task, self._items[place]) for place in self._needed())
-        outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
-        faults, peak = tuple(self._faults), self._judges.peak_mb
-        strayed = frozenset(self._strayed)
-        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing, strayed)
+        bases = map(self._base, self._needed())
+        return Findings(
+            tuple((each.test, each.criterion, each.hidden) for each in bases),
+            tuple(outcome for _, outcome in sorted(self._outcomes.items())),
+            tuple(self._faults), self._problem, self._names, self._passing, frozenset(self._strayed),
+        )  # fmt: skip
 
     def _needed(self) -> list[int]:
         return self._task.needed([criterion_of(item) for item in self._items], self._outcomes)
@@ -228,11 +225,6 @@ class Supervisor:
             if place not in self._outcomes and time.monotonic() >= self._task.ends_at:
                 message = f"the stage's {seconds:g} s were used up before this test"
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))
-
-
-def _described(task: JudgeTask, item: pytest.Item) -> tuple[str, str, bool]:
-    known = task.suite.unjudged(item)
-    return known.test, known.criterion, known.hidden
 
 
 def _blame(death: Death) -> str:

@@ -255,9 +255,8 @@ class Findings:
     """What came of a task: every test that had to end, every outcome, and what stood in the way.
 
     expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
-    stage's functions that the module defines; peak_mb is the most memory that a judge had, 0 where that is unknown.
-    passing holds, of tests that passed against answers to planned questions, the digest of all these answers;
-    strayed are tests that asked something else than was planned.
+    stage's functions that the module defines. passing holds, of tests that passed against answers to planned questions,
+    the digest of all these answers; strayed are tests that asked something else than was planned.
     """
 
     expected: tuple[tuple[str, str, bool], ...]
@@ -265,7 +264,6 @@ class Findings:
     faults: tuple[str, ...] = ()
     problem: Problem | None = None
     names: frozenset[str] = frozenset()
-    peak_mb: float = 0.0
     passing: Mapping[str, bytes] = field(default_factory=dict)
     strayed: frozenset[str] = frozenset()
 
