@@ -105,7 +105,6 @@ class Ahead:
 
     @property
     def is_made(self) -> bool:
-        """Whether they have been parsed, compiled and run."""
         return self._prepared is not None
 
     def make(self) -> None:

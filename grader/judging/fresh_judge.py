@@ -69,7 +69,6 @@ class FreshJudges:
         """Nothing is asked for: the process starts and ends its workers itself."""
 
     def end(self) -> tuple[Status, str]:
-        """End the judge, and say what ended it."""
         process, self._process = self._process, None
         if self._messages is not None:
             self._messages.close()
@@ -84,7 +83,6 @@ class FreshJudges:
         return "crashed", _end_of(status)
 
     def close(self) -> None:
-        """End the judge that runs, and remove its folder."""
         self.end()
         self._folder.cleanup()
 
@@ -97,7 +95,6 @@ def _end_of(status: int) -> str:
 
 
 def main() -> None:
-    """Connect, load the tests, and judge the task."""
     bounds.one_thread()  # before anything that is unpickled imports NumPy
     port, token, stage, status, told, explains = pickle.load(sys.stdin.buffer)  # nosec B301 # the grader's own
     connection = socket.create_connection(("127.0.0.1", port))

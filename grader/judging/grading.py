@@ -112,7 +112,6 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """Forget the tests, and end the process that forks workers."""
         if self._suite is not None:
             self._suite.close()
             self._suite = None
@@ -210,7 +209,6 @@ class Grader:
         on_test: OnTest | None,
         on_decided: Callable[[Findings], None] | None = None,
     ) -> Findings:
-        """Have judges go through the tests."""
         from grader.judging.task import Findings
 
         with uncollected(stays=not Grader._has_loaded):  # of later suites, those before them would stay as well
@@ -247,7 +245,6 @@ class Grader:
     def _run(
         self, task: JudgeTask, on_test: OnTest | None, on_decided: Callable[[Findings], None] | None = None
     ) -> Findings:
-        """Have a task judged to its end."""
         from grader.judging.supervisor import ForkedJudges, Supervisor
 
         if not task.options.fork:
@@ -310,7 +307,6 @@ class Grader:
         return self._chosen[wanted, least]
 
     def _loaded(self) -> Suite:
-        """Return the stage's tests; they are loaded once."""
         from grader.judging.content import test_files
         from grader.judging.pytest_suite import Suite
 

@@ -107,12 +107,10 @@ class Forked:
         return self._messages
 
     def answer(self, what: str, number: int = 0) -> None:
-        """Start, end or look at a worker of the judge's."""
         assert self._messages is not None
         self._keeper.answer(what, self._messages.socket, number)
 
     def end(self) -> tuple[Status, str]:
-        """End the judge and its workers."""
         if self._messages is not None:
             self._messages.close()
         if not self._process:  # a signal to process 0 would reach the whole group
@@ -183,19 +181,15 @@ class LeasedWorker:
         return not poll.poll(0)
 
     def excess(self) -> str | None:
-        """Return which bound the worker went past, if that is why it ended."""
         return self.workers.ask("excess") or None
 
     def others(self) -> int:
-        """Return how many tasks the kernel may count with those of this run, when it begins."""
         return int(self.workers.ask("others") or 0)
 
     def own(self) -> int:
-        """Return how many tasks the run has."""
         return int(self.workers.ask("own") or 0)
 
     def kill(self) -> None:
-        """Have the worker ended, with all that it started."""
         self.connection.close()
         with suppress(IsolationRefused, JudgeGone):
             self.workers.ask("end")
@@ -214,7 +208,6 @@ class SupervisorWorkers:
         self._beside = 0
 
     def start(self) -> LeasedWorker:
-        """Return a worker; IsolationRefused where none can be started."""
         first, self._first = self._first, None
         return LeasedWorker(first if first is not None else self._started(), self)
 
@@ -265,7 +258,6 @@ class WorkerKeeper:
         return started
 
     def end(self) -> None:
-        """End the workers that run."""
         for number in list(self._workers):
             self._end(number)
 

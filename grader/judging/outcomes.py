@@ -252,7 +252,6 @@ class Assessor:
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
 
     def _at_fault(self, outcome: Outcome) -> Outcome:
-        """Return an outcome with the line of its cause as its place, where that is known."""
         line = next((each.line for each in outcome.explains if each.line), 0)
         return replace(outcome, where=self.job.place(line)) if line else outcome
 
@@ -353,13 +352,11 @@ class Assessor:
 
 
 def _frames(error: BaseException | None) -> list[Frame]:
-    """Return the lines of the learner's module that an exception came through."""
     found: list[Frame] = getattr(error, "learner_frames", [])
     return found
 
 
 def _notes(connection: Connection | None) -> tuple[str, ...]:
-    """Return what was printed and warned about during a test."""
     if connection is None:
         return ()
     notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []

@@ -125,7 +125,6 @@ class _Provider:
         self._held = _Held()
 
     def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test."""
         stage, limits = self._suite.stage, self._suite.stage.limits
         kind = Connection if self._blind is None else BlindConnection
         recording = Recording(self._channel)
@@ -142,7 +141,6 @@ class _Provider:
         return module
 
     def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
         return named(self._suite.files.data, name, self._suite.stage.id)
 
     def planned(self, item: pytest.Item, following: pytest.Item | None) -> PlannedTest | None:

@@ -41,13 +41,11 @@ JUDGED: pytest.StashKey[bool] = pytest.StashKey()  # set where the grader collec
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --seed for plain runs of a stage's tests."""
     group = parser.getgroup("grader", "stages of a course")
     group.addoption("--seed", type=int, default=PUBLIC_SEED, help="seed of the random inputs of a stage's tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks of stage tests."""
     config.addinivalue_line("markers", "criterion(id): the criterion of the stage's checklist that a test belongs to")
     config.addinivalue_line(
         "markers", "changes_arguments: the tested function is meant to change its arguments in place"
@@ -131,7 +129,6 @@ def rng(seed: int, request: pytest.FixtureRequest) -> np.random.Generator:
 
 
 def generator_for(seed: int, name: str) -> np.random.Generator:
-    """Return the generator that a test of this name gets."""
     import numpy as np
 
     return np.random.default_rng([seed, zlib.crc32(name.encode())])

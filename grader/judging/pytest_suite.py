@@ -124,7 +124,6 @@ class Suite:
         return any(_uses_clock(each, set()) for each in [getattr(item, "function", None), *functions])
 
     def unjudged(self, item: pytest.Item) -> Outcome:
-        """Return the outcome of a test before anything came of it."""
         if UNJUDGED not in item.stash:
             found = Outcome(name_of(item), criterion_of(item), self.is_hidden(item), "failed", kind=kind_of(item))
             item.stash[UNJUDGED] = found
@@ -136,7 +135,6 @@ class Suite:
             self.items[0].session._setupstate.teardown_exact(None)
 
     def close(self) -> None:
-        """Forget the tests."""
         self.config._ensure_unconfigure()
         self.items = []
         self._modules.clear()
@@ -211,7 +209,6 @@ def _uses_clock(value: object, met: set[int]) -> bool:
 
 
 def _names(code: types.CodeType | None) -> set[str]:
-    """Return the names that a function uses, and those within it."""
     inner = [] if code is None else [each for each in code.co_consts if isinstance(each, types.CodeType)]
     return set().union([] if code is None else code.co_names, *map(_names, inner))
 
@@ -308,7 +305,6 @@ class MemoryFolder(pytest.Directory):
     sources: Mapping[Path, str] = {}
 
     def collect(self) -> Iterator[MemoryModule]:
-        """Yield a module for each source, in their order."""
         for path, source in self.sources.items():
             module = MemoryModule.from_parent(self, path=path)
             module.source = source
@@ -343,5 +339,4 @@ class MemoryFiles:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
-        """Collect a test file by itself."""
         return FileModule.from_parent(parent, path=module_path)

@@ -39,7 +39,6 @@ class Attempt:
     seconds: float = 0.0
 
     def note(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-        """Take in one phase that pytest reports on."""
         if call.excinfo is not None and self.error is None:
             self.error = call.excinfo.value
         if report.passed and not hasattr(report, "wasxfail"):
@@ -124,12 +123,10 @@ class LearnerProvider:
         self._left_out = ""
 
     def begin(self) -> None:
-        """Become what gives the suite's tests their `learner`."""
         self._suite.config.stash[plugin.PROVIDER] = self
         self._suite.config.pluginmanager.register(self)
 
     def end(self) -> None:
-        """Leave the suite's tests as they were."""
         self._suite.config.pluginmanager.unregister(self)
         del self._suite.config.stash[plugin.PROVIDER]
 
@@ -156,7 +153,6 @@ class LearnerProvider:
             self._other, self.seed = None, self.task.options.seed
 
     def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test."""
         if self._other is not None:
             return self._other
         connection = self.open()
@@ -165,7 +161,6 @@ class LearnerProvider:
         return RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
 
     def data(self, name: str) -> bytes:
-        """Return a file of the stage's data, from the course's own copy."""
         return named(self._suite.files.data, name, self._suite.stage.id)
 
     @pytest.hookimpl(tryfirst=True)
@@ -178,7 +173,6 @@ class LearnerProvider:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        """Stop a test that is left out before it begins."""
         if self._left_out:
             raise WorkerFailed("timed_out", self._left_out)
 
@@ -254,7 +248,6 @@ class TestRunner:
             self._close()
 
     def planned(self, place: int) -> PlannedTest:
-        """Return what is known of a test that was asked ahead."""
         return self._plan[name_of(self.items[place])]
 
     def again(self, place: int, answers: Answers) -> Attempt | None:
@@ -398,11 +391,9 @@ class TestRunner:
         return isinstance(attempt.error, MemoryError) or (failure is not None and failure.status in LOST)
 
     def _has_left_something(self) -> bool:
-        """Say whether tests have left anything behind in the process that is kept."""
         return self._last is not None and self._process.has_changed(self._last)
 
     def _close(self) -> None:
-        """End the process that is kept for the next test."""
         last, self._last = self._last, None
         if last is not None:
             self._process.done(last)

@@ -122,7 +122,6 @@ class LongLoops:
         return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))
 
     def _holder(self, line: int) -> str:
-        """Return the function that a line of the module stands in."""
         begun = {at: name for name, at in definition_lines(self._process.job.source).items() if at <= line}
         return begun[max(begun)] if begun else ""
 
@@ -228,7 +227,6 @@ class Session:
         return outcome
 
     def _tell_passed(self, report: Report) -> None:
-        """Tell at once which tests have passed without being run."""
         if self._passed:
             report.send("passed", self._passed)
             self._passed = []
@@ -247,7 +245,6 @@ class Session:
                 self._outcomes[later] = self._untried(later, left_out, report)
 
     def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Report) -> Outcome:
-        """Tell what came of a test that ran."""
         expect_memory(attempt.error)
         with_reference = partial(self._with_reference, ran.place, ran.following)
         outcome = self._assessor.outcome(base, attempt, ran.ended, with_reference)

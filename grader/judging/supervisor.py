@@ -44,7 +44,6 @@ class ForkedJudges(Forked):
     """Judges that are forks of this process."""
 
     def begin(self, task: JudgeTask) -> Messages:
-        """Fork a judge for a task."""
         return self.start(partial(judge, task), task.suite.stage.limits.judge_mb)
 
 
@@ -87,7 +86,6 @@ class Supervisor:
         return self._found()
 
     def _found(self) -> Findings:
-        """Return what came of every test that was needed."""
         bases = map(self._base, self._needed())
         return Findings(
             tuple((each.test, each.criterion, each.hidden) for each in bases),
@@ -99,7 +97,6 @@ class Supervisor:
         return self._task.needed([criterion_of(item) for item in self._items], self._outcomes)
 
     def _judged(self) -> Death | None:
-        """Have one judge work to its end; return how it died, if it did."""
         self._of_this_judge.clear()
         self._task.shared.at("loading", self._task.first)  # else one that dies at once is taken for the one before
         task = self._task

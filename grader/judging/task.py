@@ -168,19 +168,16 @@ class SharedStatus:
         self._test = 0
 
     def at(self, phase: Phase, test: int) -> None:
-        """Note the phase and the test that begin."""
         self._phase, self._test = PHASES.index(phase), test
         self._write(b"")
 
     def call(self, label: str) -> None:
-        """Note the call that is made."""
         self._write(label.encode("utf-8", "replace")[: SIZE - HEAD.size])
 
     def _write(self, label: bytes) -> None:
         self._memory[: HEAD.size + len(label)] = HEAD.pack(self._phase, self._test, len(label)) + label
 
     def read(self) -> At:
-        """Return what was noted last."""
         phase, test, length = HEAD.unpack_from(self._memory)
         label = bytes(self._memory[HEAD.size : HEAD.size + length]).decode("utf-8", "ignore")
         return At(PHASES[phase], test, label)
@@ -231,7 +228,6 @@ class JudgeTask:
 
     @property
     def rows_first(self) -> tuple[str, ...]:
-        """The rows whose tests come before the others."""
         return self.first_failure or (*filter(None, (self.options.only,)), *self.options.ahead)
 
     @property

@@ -598,5 +598,4 @@ class RequestLog:
 
     @property
     def is_asked(self) -> bool:
-        """Whether any test failed in a way that can be explained."""
         return bool(self.failed)

@@ -64,14 +64,12 @@ class UsageLimits:
         return cls(CALLS_OF_TIME * call_seconds, received=received, kept=kept)
 
     def spend(self, what: str, amount: float = 1) -> None:
-        """Count something that a test asked for or was sent."""
         left = getattr(self, what) - amount
         setattr(self, what, left)
         if left < 0:
             raise OverLimit(OVER[what])
 
     def frame(self, body: int, blob: int) -> None:
-        """Count one frame that arrived, before it is decoded."""
         self.spend("received", cost(body, blob))
 
     def until(self) -> float:
@@ -79,7 +77,6 @@ class UsageLimits:
         return time.thread_time() + min(FRAME_SECONDS, self.reading)
 
     def read(self, since: float) -> None:
-        """Count the processor time that a frame took since then."""
         self.spend("reading", time.thread_time() - since)
 
     def keep(self, body: int, blob: int) -> bool:

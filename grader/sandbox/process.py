@@ -216,12 +216,10 @@ class LearnerProcess:
         return made
 
     def renew(self) -> None:
-        """Load the module into a fresh worker, to which nothing has come of the tests before."""
         self._renewed()
         self.load()
 
     def _renewed(self) -> None:
-        """End the worker, and start another."""
         self.kill()
         self._started = self._workers.start()
         self._control = Control(self._started.connection)
@@ -249,7 +247,6 @@ class LearnerProcess:
             return ("over_limit", over) if over else None
 
     def kill(self) -> None:
-        """End the process and everything that it started."""
         self._started.kill()
 
 
@@ -305,7 +302,6 @@ class Control:
         return True
 
     def end(self, number: int) -> None:
-        """Order the end of a process."""
         self._connection.sendall(CONTROL.pack(b"K", number))
 
     def status(self, number: int, seconds: float) -> int | None:
@@ -354,7 +350,6 @@ class Job:
 
     @property
     def bounds(self) -> codec.Bounds:
-        """What one result may be."""
         return codec.Bounds(self.result_mb << 20, self.result_rows)
 
     def place(self, number: int) -> Where:

@@ -193,7 +193,6 @@ class RemoteExceptionClass(type):
         return cls._made_here(*args) if is_instance else made
 
     def _made_here(cls, *args: Any) -> Any:
-        """Return an instance that is made here alone."""
         return super().__call__(*args)
 
     def __getattr__(cls, name: str) -> Any:
@@ -416,7 +415,6 @@ class Handles:
         return NONE.union(*(self._members.get(name, NONE) for name in known))
 
     def function(self, number: Any) -> Callable[..., Any]:
-        """Return the function of the test's with this number."""
         found = self._callbacks.get(number) if type(number) is int else None
         if found is None:
             raise codec.WireError("a function that was never passed")
@@ -462,7 +460,6 @@ class Handles:
 
 
 def _are_bases(classes: list[Any], names: list[Any]) -> bool:
-    """Say whether these are numbers and names of an object's classes."""
     are_few = len(classes) <= MAX_BASES and len(names) <= MAX_BASES
     return are_few and all(type(each) is int for each in classes) and all(type(each) is str for each in names)
 

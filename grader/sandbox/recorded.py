@@ -59,7 +59,6 @@ class Recording:
         return Answers(steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
-        """Send a frame, and keep it."""
         self._sent = joined(buffers)
         self._left -= len(self._sent)
         self._channel.send(buffers, deadline)
@@ -67,7 +66,6 @@ class Recording:
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
     ) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return a frame that arrived, and keep its digest."""
         body, blob = self._channel.receive(deadline, most)
         self._left -= len(body) + blob.size
         if self._left >= 0:
@@ -80,7 +78,6 @@ class Recording:
 
 
 def joined(buffers: Iterable[Any]) -> bytes:
-    """Return the bytes of a frame."""
     return b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])
 
 
@@ -95,7 +92,6 @@ def digest_of(fields: list[Any], blob: np.ndarray[Any, Any]) -> bytes:
 
 
 def digest_of_all(digests: Iterable[bytes]) -> bytes:
-    """Return the digest of all that came in one test."""
     return hashlib.blake2b(b"".join(digests), digest_size=32).digest()
 
 
@@ -145,7 +141,6 @@ class Answers:
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that came."""
         return digest_of_all(self.digests)
 
     @property
@@ -155,7 +150,6 @@ class Answers:
 
     @property
     def size(self) -> int:
-        """How many bytes came."""
         return sum(len(body) + blob.nbytes for body, blob in self.frames)
 
 
@@ -176,7 +170,6 @@ class RecordedChannel:
 
     @property
     def asked(self) -> int:
-        """How many questions the test has asked as they were asked before."""
         return self._at
 
     def draw(self) -> int:
@@ -195,7 +188,6 @@ class RecordedChannel:
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
     ) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return the frame that came."""
         body, blob = self._answers.frames[self._at - 1]
         expect_size(body, blob.nbytes, most)
         return memoryview(body), blob
@@ -237,11 +229,9 @@ class PlannedTest:
         return digest in self.passing and all(names.get(name) == found for name, found in self.names.items())
 
     def is_usual(self, digest: bytes) -> bool:
-        """Say whether answers are those of the reference."""
         return digest == self._usual
 
     def learn(self, digest: bytes) -> None:
-        """Remember the digest of answers that passed."""
         if len(self.passing) < MOST_PASSING:
             self.passing.add(digest)
 
@@ -270,7 +260,6 @@ class Batch:
         self._seconds = min(SECONDS, connection.call_seconds)
 
     def asked(self) -> list[Answers]:
-        """Return the answers of each test in turn, up to the last that has all of them, or to as many as are kept."""
         size = 0
         for place, answers in enumerate(self._answers):
             try:
