@@ -20,7 +20,6 @@ import pytest
 
 from grader import __version__
 from grader.course.answers import module_from
-from grader.course.provided import named
 from grader.isolation import tiers
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
@@ -81,10 +80,6 @@ class TrustedProvider:
         del item
         with self._loading():
             return module_from(self._code, NAME)
-
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
-        return named(self._suite.files.data, name, self._suite.stage.id)
 
     def attempt(self, item: pytest.Item, following: pytest.Item | None = None) -> Attempt:
         """Run a test, and return what came of it; one that is not plain is not run, and so has not passed."""

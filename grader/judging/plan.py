@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 from grader.course.answers import reference_source
-from grader.course.provided import named
 from grader.course.stage import Stage, public_names
 from grader.diagnosis.checks import calls_of
 from grader.isolation.tiers import LocalWorkerFactory
@@ -139,9 +138,6 @@ class _Provider:
         module = RemoteModule(connection, stage.module, public_names(stage))
         self._made = recording, connection, module
         return module
-
-    def data(self, name: str) -> bytes:
-        return named(self._suite.files.data, name, self._suite.stage.id)
 
     def planned(self, item: pytest.Item, following: pytest.Item | None) -> PlannedTest | None:
         """Run a test, and return what it asks; None where it cannot be planned."""

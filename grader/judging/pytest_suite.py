@@ -21,7 +21,7 @@ from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public wa
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
-from grader.course.provided import serving_stage
+from grader.course.provided import named, serving_stage
 from grader.course.stage import STAGES, Stage
 from grader.judging import plugin
 from grader.judging.content import TestFiles
@@ -66,7 +66,7 @@ class Suite:
             self._keep_modules(paths, before)
 
     def _collect(self) -> None:
-        self.config.stash[plugin.JUDGED] = True
+        self.config.stash[plugin.DATA] = lambda name: named(self.files.data, name, self.stage.id)
         self.config._do_configure()
         session = pytest.Session.from_config(self.config)
         try:

@@ -14,7 +14,6 @@ from typing import Any, TypeGuard
 
 import pytest
 
-from grader.course.provided import named
 from grader.course.stage import public_names
 from grader.judging import bounds, plugin
 from grader.judging.pytest_suite import Suite, criterion_of, name_of
@@ -159,9 +158,6 @@ class LearnerProvider:
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
-
-    def data(self, name: str) -> bytes:
-        return named(self._suite.files.data, name, self._suite.stage.id)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
