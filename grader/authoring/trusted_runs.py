@@ -350,7 +350,7 @@ class MutantRunner(Grader):
         while len(found) < len(mutants):
             if options.fork:
                 task = self._task(snapshot, options, self._tier(options.isolation)[0], ())
-                own = self.workers(task.tier, task.options.fork)
+                own = self.workers(task.tier)
                 found += [] if task.suite.faults else caught_through_worker(task, mutants[len(found) :], own)
             if len(found) < len(mutants):
                 source = mutants[len(found)].source.encode()

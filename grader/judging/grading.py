@@ -101,7 +101,7 @@ class Grader:
         self._has_graded = False
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
-        self._workers: dict[tuple[tiers.Tier, bool], tiers.LocalWorkerFactory] = {}
+        self._workers: dict[tiers.Tier, tiers.LocalWorkerFactory] = {}
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
@@ -254,22 +254,22 @@ class Grader:
                 return Supervisor(replace(task, shared=judges.shared), judges, on_test, on_decided).run()
         from grader.judging.judge_process import WorkerKeeper
 
-        keeper = WorkerKeeper(self.workers(task.tier, True))
+        keeper = WorkerKeeper(self.workers(task.tier))
         try:
             keeper.start()
             return Supervisor(task, ForkedJudges(keeper), on_test, on_decided).run()
         finally:
             keeper.end()
 
-    def workers(self, tier: tiers.Tier, fork: bool) -> tiers.LocalWorkerFactory:
-        """Return what starts workers in a tier; it stays as long as this grader."""
-        own = tiers.LocalWorkerFactory(tier, self.course.root, fork, packages=self.stage.packages)
-        return self._workers.setdefault((tier, fork), own)
+    def workers(self, tier: tiers.Tier) -> tiers.LocalWorkerFactory:
+        """Return what forks workers in a tier; it stays as long as this grader."""
+        own = tiers.LocalWorkerFactory(tier, self.course.root, True, packages=self.stage.packages)
+        return self._workers.setdefault(tier, own)
 
     def _start_ahead(self, tier: tiers.Tier, fork: bool) -> None:
         """Start what every worker of a tier needs, while this process goes on."""
         if fork:
-            self.workers(tier, fork).prepare()
+            self.workers(tier).prepare()
             tiers.program_for(tier)  # made here, once: each judge is a fork
 
     def plan(self, options: Options) -> Plan | None:
@@ -294,10 +294,9 @@ class Grader:
         if self._plans[options.seed] is None:
             from grader.judging.plan import make_plan
 
-            own = self.workers(tier, options.fork)
             self._plans[options.seed] = {}
             with suppress(GraderError):  # of the course's own reference: a grading tells of it
-                self._plans[options.seed] = make_plan(self._suite, options.seed, own)
+                self._plans[options.seed] = make_plan(self._suite, options.seed, self.workers(tier))
         return self._plans[options.seed]
 
     def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:

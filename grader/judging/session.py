@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.course.stage import Stage, public_names
+from grader.course.stage import public_names
 from grader.diagnosis.calls import definition_lines
 from grader.errors import CourseError
 from grader.isolation.workers import Workers
@@ -26,7 +26,6 @@ from grader.judging.task import (
     SEARCH_SECONDS,
     JudgeTask,
     Messages,
-    Report,
     Untold,
     expect_memory,
 )
@@ -58,8 +57,8 @@ class Hung:
 class LongLoops:
     """The calls of one run that did not return in time, one of each function, and the loops that they were in."""
 
-    def __init__(self, stage: Stage, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
-        self._stage = stage
+    def __init__(self, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
+        self._stage = task.suite.stage
         self._task = task
         self._process = process
         self._provider = provider
@@ -147,7 +146,7 @@ class Session:
         self._heard = RequestLog()
         self._late = Late(suite.stage, process.job.source)
         process.seconds_of = self._late.seconds
-        self._loops = LongLoops(suite.stage, task, process, self.provider)
+        self._loops = LongLoops(task, process, self.provider)
         self._runner = TestRunner(process, self.provider, task.shared, task.plan, self._no_time_for)
         self._items: list[pytest.Item] = []
         self._place = 0
@@ -162,12 +161,13 @@ class Session:
         self._items = items
         return self._with_reference(place)  # nothing is kept for a next test: which one that is, is open
 
-    def run(self, items: list[pytest.Item], report: Report, done: Set[int] = frozenset()) -> None:
+    def run(self, items: list[pytest.Item], report: Messages, done: Set[int] = frozenset()) -> None:
         """Judge the tests but for those that are done, then tell what explains their failures."""
         self._items = self._runner.items = items
         rows = [criterion_of(item) for item in items]
         for places in self._groups([place for place in range(len(items)) if place not in done]):
-            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(self._own(rows)) else places
+            own = {place for place, row in enumerate(rows) if row == self.task.options.only}
+            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(own) else places
             if not set(needed) & set(places):
                 break
             for ran in self._runner.run(places):
@@ -179,11 +179,7 @@ class Session:
         self._settle(report)
         self._name_loops(report)
 
-    def _own(self, rows: list[str]) -> set[int]:
-        """Return the places of the tests of the one row that was asked for."""
-        return {place for place, row in enumerate(rows) if row == self.task.options.only}
-
-    def first_failure(self, items: list[pytest.Item], report: Report | None = None) -> Outcome | None:
+    def first_failure(self, items: list[pytest.Item], report: Messages | None = None) -> Outcome | None:
         """Run tests in their order up to the first that does not pass, and return what came of it."""
         self._items = self._runner.items = items
         with closing(self._runner.run(range(len(items)))) as running:
@@ -203,7 +199,7 @@ class Session:
             groups.setdefault(key, []).append(place)
         return [groups[key] for key in sorted(groups)]
 
-    def _take(self, ran: Ran, report: Report) -> Outcome:
+    def _take(self, ran: Ran, report: Messages) -> Outcome:
         """Tell what came of a test; then, in a second message, what explains it."""
         self._place = ran.place
         if ran.attempt is not None:
@@ -226,17 +222,17 @@ class Session:
             self._leave_out_later(ran.place, outcome, report)
         return outcome
 
-    def _tell_passed(self, report: Report) -> None:
+    def _tell_passed(self, report: Messages) -> None:
         if self._passed:
             report.send("passed", self._passed)
             self._passed = []
 
-    def _untried(self, place: int, why: str, report: Report) -> Outcome:
+    def _untried(self, place: int, why: str, report: Messages) -> Outcome:
         outcome = replace(self.suite.unjudged(self._items[place]), status="timed_out", message=why)
         report.send("outcome", place, outcome, False)
         return outcome
 
-    def _leave_out_later(self, place: int, outcome: Outcome, report: Report) -> None:
+    def _leave_out_later(self, place: int, outcome: Outcome, report: Messages) -> None:
         """Leave out the later tests of the row of one that did not end in time, also those that have ended."""
         row = charged(outcome.criterion, outcome.kind)
         self.slow_rows[row] = min(place, self.slow_rows.get(row, place))
@@ -244,7 +240,7 @@ class Session:
             if known.status != "timed_out" and (left_out := self._is_of_slow_row(later)):
                 self._outcomes[later] = self._untried(later, left_out, report)
 
-    def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Report) -> Outcome:
+    def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Messages) -> Outcome:
         expect_memory(attempt.error)
         with_reference = partial(self._with_reference, ran.place, ran.following)
         outcome = self._assessor.outcome(base, attempt, ran.ended, with_reference)
@@ -297,7 +293,7 @@ class Session:
             return None
         return Ended(self._outcomes[place], attempt.connection.records, attempt.connection.names)
 
-    def _settle(self, report: Report) -> None:
+    def _settle(self, report: Messages) -> None:
         """Tell the causes of the failures."""
         if not self._heard.is_asked:
             return
@@ -307,9 +303,7 @@ class Session:
         self.shared.at("settling", self._place)
         bounds.bound_time(MOST_PROCESSOR_SECONDS + bounds.TEST_SECONDS)  # the last operation has its time
         ends_at, runner = time.monotonic() + SEARCH_SECONDS, None
-        if (
-            self.process.fork and self.task.searches
-        ):  # elsewhere tests share a process, so that no changed form can run in one of its own
+        if self.process.fork and self.task.searches:  # where nothing forks, no changed form has a process of its own
             runner = RemoteRunner(partial(self.process.open, ends_at), self.process.done, ends_at, self._passes)
         order = {name_of(item): place for place, item in enumerate(self.suite.items)}  # whatever ran first
         self._heard.sort(order)
@@ -342,7 +336,7 @@ class Session:
 
         return Pool(self.task.options.pool, start)
 
-    def _name_loops(self, report: Report) -> None:
+    def _name_loops(self, report: Messages) -> None:
         """Tell which loops the calls that did not return in time were in."""
         self.shared.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)

@@ -11,8 +11,9 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgpack
 
@@ -39,20 +40,6 @@ class JudgeGone(Exception):
 
 class TimeIsUp(Exception):
     """Nothing whole arrived before the deadline."""
-
-
-class Report(Protocol):
-    """Takes what a judge has to tell."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Tell one thing."""
-
-
-class Untold:
-    """Where nobody is to be told."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Tell nothing."""
 
 
 class Messages:
@@ -104,6 +91,16 @@ class Messages:
         self.socket.close()
 
 
+class Untold(Messages):
+    """Messages that nobody is to be told."""
+
+    def __init__(self) -> None:
+        pass
+
+    def send(self, kind: str, *fields: Any) -> None:
+        pass
+
+
 NAME = "\0"  # the key under which a record's class stands; no field has such a name
 Classes = dict[str, type[Any]]
 
@@ -136,8 +133,7 @@ def unpacked(plain: Any, classes: Classes) -> Any:
 
 def records(*modules: Iterable[Any]) -> Classes:
     """Return the record classes among some values, by name."""
-    found = (each for module in modules for each in module)
-    return {each.__name__: each for each in found if isinstance(each, type) and is_dataclass(each)}
+    return {each.__name__: each for each in chain(*modules) if isinstance(each, type) and is_dataclass(each)}
 
 
 Phase = Literal["loading", "test", "reference", "explaining", "settling"]
@@ -169,12 +165,10 @@ class SharedStatus:
 
     def at(self, phase: Phase, test: int) -> None:
         self._phase, self._test = PHASES.index(phase), test
-        self._write(b"")
+        self.call("")
 
-    def call(self, label: str) -> None:
-        self._write(label.encode("utf-8", "replace")[: SIZE - HEAD.size])
-
-    def _write(self, label: bytes) -> None:
+    def call(self, name: str) -> None:
+        label = name.encode("utf-8", "replace")[: SIZE - HEAD.size]
         self._memory[: HEAD.size + len(label)] = HEAD.pack(self._phase, self._test, len(label)) + label
 
     def read(self) -> At:
