@@ -66,12 +66,9 @@ Loading = Callable[[], AbstractContextManager[None]]
 class TrustedProvider:
     """Gives each test a module of its own, made of one text."""
 
-    def __init__(
-        self, suite: Suite, source: str, seed: int, loading: Callable[[], AbstractContextManager[None]]
-    ) -> None:
+    def __init__(self, source: str, seed: int, loading: Callable[[], AbstractContextManager[None]]) -> None:
         self.seed = seed
         self.file = f"<{NAME}>"
-        self._suite = suite
         self._code = compile(source, self.file, "exec", dont_inherit=True)
         self._loading = loading
 
@@ -92,7 +89,7 @@ class TrustedProvider:
 @contextmanager
 def provided(suite: Suite, source: str, seed: int, loading: Loading = nullcontext) -> Iterator[TrustedProvider]:
     """Have the suite's tests, which are in place, get the module while the block lasts; SyntaxError if it is none."""
-    provider = TrustedProvider(suite, source, seed, loading)
+    provider = TrustedProvider(source, seed, loading)
     suite.config.stash[plugin.PROVIDER] = provider
     try:
         yield provider
@@ -349,7 +346,7 @@ class MutantRunner(Grader):
         found: list[Outcome | None] = []
         while len(found) < len(mutants):
             if options.fork:
-                task = self._task(snapshot, options, self._tier(options.isolation)[0], ())
+                task = self._task(snapshot, options, tiers.choose(options.isolation)[0], ())
                 own = self.workers(task.tier)
                 found += [] if task.suite.faults else caught_through_worker(task, mutants[len(found) :], own)
             if len(found) < len(mutants):

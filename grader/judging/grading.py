@@ -102,7 +102,6 @@ class Grader:
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
         self._workers: dict[tiers.Tier, tiers.LocalWorkerFactory] = {}
-        self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
     def __enter__(self) -> Self:
@@ -121,7 +120,7 @@ class Grader:
 
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
-        tier = self._tier(options.isolation, options.require)[0]
+        tier = tiers.choose(options.isolation, options.require)[0]
         self._start_ahead(tier, options.fork)
         if self._suite is not None:
             self._make_ahead(self._suite)
@@ -141,7 +140,7 @@ class Grader:
         Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
         started = time.monotonic()
-        tier, note = self._tier(options.isolation, options.require)
+        tier, note = tiers.choose(options.isolation, options.require)
         reading = check_source(self.stage, snapshot)
 
         def run(withheld: tuple[str, ...] = snapshot.withheld) -> Run:
@@ -193,7 +192,7 @@ class Grader:
         problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
-        found = self._judged(snapshot, options, self._tier(options.isolation)[0], rows, None)
+        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)
         if found.problem is not None:
             return Outcome("the import", "", False, "crashed", found.problem.message)
         if found.faults:
@@ -276,7 +275,7 @@ class Grader:
         """Return what the tests ask with a seed, found out now if need be; None where nothing can be planned."""
         self._loaded()
         self._plans.setdefault(options.seed, None)
-        return self._plan(options, self._tier(options.isolation)[0])
+        return self._plan(options, tiers.choose(options.isolation)[0])
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
         """Return what the tests ask with a seed; None where it may never be used again, or by nobody who is warm.
@@ -298,12 +297,6 @@ class Grader:
             with suppress(GraderError):  # of the course's own reference: a grading tells of it
                 self._plans[options.seed] = make_plan(self._suite, options.seed, self.workers(tier))
         return self._plans[options.seed]
-
-    def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
-        """Return the tier and what a verdict says of it; whether it works is found out once."""
-        if (wanted, least) not in self._chosen:
-            self._chosen[wanted, least] = tiers.choose(wanted, least)
-        return self._chosen[wanted, least]
 
     def _loaded(self) -> Suite:
         from grader.judging.content import test_files
