@@ -150,15 +150,14 @@ class _Provider:
         recording, connection, module = self._made
         connection.end()
         self._channel.send([NEXT_TEST])
-        steps = recording.steps(record.label for record in connection.records)
         attempt.connection = connection
         free = self._held.free(connection.records)  # of those that cannot be planned, answers count as well
-        if not attempt.passed() or not steps or not all(each.is_question for each in steps):
+        if not attempt.passed() or not recording.is_plannable:
             return None
-        free = min(free, self._free(item, following, recording.answers(steps)))
+        free = min(free, self._free(item, following, recording.answers()))
         slowest = max(record.seconds for record in connection.records)
         calls, size = calls_of(connection.records, connection.names)
-        return PlannedTest(steps, looked_up(module), free, slowest, tuple(sorted(calls)), size)
+        return PlannedTest(tuple(recording.steps), looked_up(module), free, slowest, tuple(sorted(calls)), size)
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
         """Return how many questions a test asks before it needs an answer: it runs once more, without knowing any."""

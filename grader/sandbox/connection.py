@@ -130,7 +130,7 @@ class Connection:
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
             self.channel.send(frame, until)
-            result = self._outcome(serial, sent, record, self._most(frame, sent), until)
+            result = self._outcome(serial, sent, record, self._most(frame), until)
         except DeadlinePassed:
             self.late = record.label if wait.is_its_own and until == wait.until else ""
             self._fail(record, "timed_out", wait.told())
@@ -152,7 +152,7 @@ class Connection:
             raise record.error
         return result
 
-    def _most(self, frame: list[Any], sent: list[Any]) -> tuple[int, int]:
+    def _most(self, frame: list[Any]) -> tuple[int, int]:
         """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""
         arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
         return self.bounds.size + len(frame[0]), self.bounds.size + arrays

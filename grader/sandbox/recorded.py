@@ -26,37 +26,30 @@ _FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is 
 
 @dataclass(frozen=True)
 class Step:
-    """A frame that was sent, with the label of its call if it is a question, and the digest of the frame that came."""
+    """A frame that was sent, and the digest of the frame that came."""
 
     sent: bytes
-    label: str
     digest: bytes
-
-    @property
-    def is_question(self) -> bool:
-        """Whether it is not what a function of the test's gave."""
-        return is_question(self.sent)
 
 
 class Recording:
     """Stands for the channel of one test and keeps the steps that go through it, up to a limit."""
 
     def __init__(self, channel: Channel) -> None:
+        self.steps: list[Step] = []
         self._channel = channel
-        self._steps: list[tuple[bytes, bytes]] = []
         self._frames: list[Frame] = []
         self._sent = b""
         self._left = MOST_OF_A_TEST
 
-    def steps(self, labels: Iterable[str]) -> tuple[Step, ...] | None:
-        """Return all steps, given the labels of the questions in their order; None where that was too much."""
-        each = iter(labels)
-        found = [Step(sent, next(each, "") if is_question(sent) else "", digest) for sent, digest in self._steps]
-        return tuple(found) if self._left >= 0 else None
+    @property
+    def is_plannable(self) -> bool:
+        """Whether there are steps, not too many, and each asks something."""
+        return self._left >= 0 and bool(self.steps) and all(is_question(each.sent) for each in self.steps)
 
-    def answers(self, steps: Sequence[Step]) -> Answers:
+    def answers(self) -> Answers:
         """Return what came, for a test that runs once more."""
-        return Answers(steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
+        return Answers(self.steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
         self._sent = joined(buffers)
@@ -69,7 +62,7 @@ class Recording:
         body, blob = self._channel.receive(deadline, most)
         self._left -= len(body) + blob.size
         if self._left >= 0:
-            self._steps.append((with_id(self._sent), digest_of(codec.Decoder().message(body), blob)))
+            self.steps.append(Step(with_id(self._sent), digest_of(codec.Decoder().message(body), blob)))
             self._frames.append((bytes(body), blob))
         return body, blob
 

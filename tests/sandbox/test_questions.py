@@ -69,7 +69,7 @@ def answered(value: int, argument: int = 2) -> Answers:
     sent = with_id(joined(codec.Encoder().frame([number, "call", 7, ""], [(argument,), None])))
     frame = joined(codec.Encoder().frame([number, "ok", ["", []], 0.25], [value, []]))
     body = frame[codec.HEADER.size :]
-    return Answers((Step(sent, "double", b""),), [number], [(body, np.empty(0, np.uint8))], [b"digest"])
+    return Answers((Step(sent, b""),), [number], [(body, np.empty(0, np.uint8))], [b"digest"])
 
 
 def asking(answers: Answers) -> tuple[RecordedChannel, RemoteModule]:
