@@ -152,7 +152,6 @@ class Session:
         self._place = 0
         self._outcomes: dict[int, Outcome] = {}
         self._left = MOST_BYTES  # of answers that are kept
-        self._passed: list[tuple[int, float]] = []  # tests that have passed without being run, and their seconds
         self._answers: dict[int, Answers] = {}  # of tests that passed without being run
 
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
@@ -172,7 +171,6 @@ class Session:
                 break
             for ran in self._runner.run(places):
                 self._take(ran, report)
-            self._tell_passed(report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
             self._keep_unrun()
         report.send("strayed", [name_of(items[place]) for place in sorted(self._runner.strayed)])
@@ -203,7 +201,6 @@ class Session:
         """Tell what came of a test; then, in a second message, what explains it."""
         self._place = ran.place
         if ran.attempt is not None:
-            self._tell_passed(report)
             self._answers.pop(ran.place, None)  # what it was answered beside others counts no more
         base = self.suite.unjudged(self._items[ran.place])
         if left_out := ran.left_out or self._is_of_slow_row(ran.place):
@@ -216,16 +213,11 @@ class Session:
             self._left -= ran.answers.size
             if self._left >= 0:
                 self._answers[ran.place] = ran.answers
-            self._passed.append((ran.place, ran.answers.seconds))
+            report.send("passed", ran.place, outcome.seconds)
         self._outcomes[ran.place] = outcome
         if outcome.status == "timed_out" and not left_out:
             self._leave_out_later(ran.place, outcome, report)
         return outcome
-
-    def _tell_passed(self, report: Messages) -> None:
-        if self._passed:
-            report.send("passed", self._passed)
-            self._passed = []
 
     def _untried(self, place: int, why: str, report: Messages) -> Outcome:
         outcome = replace(self.suite.unjudged(self._items[place]), status="timed_out", message=why)

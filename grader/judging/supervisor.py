@@ -118,9 +118,8 @@ class Supervisor:
                 self._names, self._loaded = frozenset(map(str, names)), True
             case "outcome", [int(place), dict(plain), bool(more)]:
                 self._keep(place, unpacked(plain, RECORDS), more)
-            case "passed", [list(tests)]:
-                for place, seconds in tests:
-                    self._keep(place, replace(self._base(place), status="passed", seconds=seconds))
+            case "passed", [int(place), float(seconds)]:
+                self._keep(place, replace(self._base(place), status="passed", seconds=seconds))
             case "explained", [int(place), dict(plain)]:
                 self._keep(place, unpacked(plain, RECORDS))
             case "passing", [str(test), bytes(digest)]:
