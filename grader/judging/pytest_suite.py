@@ -28,7 +28,6 @@ from grader.judging.content import TestFiles
 from grader.outcome import KINDS, Kind, Outcome
 
 UNJUDGED = pytest.StashKey[Outcome]()  # what is known of a test before anything came of it
-CRITERION = pytest.StashKey[str]()
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
 LIBRARIES = frozenset({"numpy", "pytest", "_pytest", "grader"}) | sys.stdlib_module_names  # whose clocks are not ours
@@ -167,10 +166,8 @@ class Suite:
 
 def criterion_of(item: pytest.Item) -> str:
     """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
-    if CRITERION not in item.stash:
-        marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
-        item.stash[CRITERION] = marks[0] if len(marks) == 1 else ""
-    return item.stash[CRITERION]
+    marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
+    return marks[0] if len(marks) == 1 else ""
 
 
 def kind_of(item: pytest.Item) -> Kind | Literal[""]:

@@ -18,7 +18,7 @@ from grader.isolation.workers import Workers
 from grader.judging import bounds
 from grader.judging.judge_process import tell_the_end
 from grader.judging.outcomes import Assessor, Late, called, charged, times
-from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
+from grader.judging.pytest_suite import criterion_of, kind_of, name_of
 from grader.judging.running import Attempt, LearnerProvider, Ran, TestRunner
 from grader.judging.task import (
     EXPLAINED,
@@ -287,7 +287,7 @@ class Session:
 
     def _settle(self, report: Messages) -> None:
         """Tell the causes of the failures."""
-        if not self._heard.is_asked:
+        if not self._heard.failed:
             return
         from grader.diagnosis.runner import MOST_PROCESSOR_SECONDS, RemoteRunner
 
@@ -393,14 +393,11 @@ def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
         task.shared.at("loading", first)
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
-        messages.send("loaded", sorted(_wanted(task.suite) & set(session.process.names)))
+        wanted = {name for row in task.suite.stage.criteria for name in row.functions}
+        messages.send("loaded", sorted(wanted & set(session.process.names)))
         if task.first_failure is not None:
             session.first_failure(items, messages)
             return
         session.run(items, messages, task.done | ({task.first} if task.doubted else set()))
     finally:
         session.provider.end()
-
-
-def _wanted(suite: Suite) -> set[str]:
-    return {name for row in suite.stage.criteria for name in row.functions}

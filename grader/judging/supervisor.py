@@ -165,7 +165,8 @@ class Supervisor:
         place, phase = death.at.test, death.at.phase
         self._unexplain(death)
         if phase == "loading" and not self._loaded:
-            self._problem = _unreadable(self._task.job.label, death)
+            said = f"reading what {self._task.job.label} defines took the grader {death.reason}"
+            self._problem = Problem("import-error", said, None, None)
             return False
         if time.monotonic() >= self._task.ends_at:  # nothing is begun any more
             if place < len(self._items) and place not in self._outcomes:
@@ -226,7 +227,3 @@ class Supervisor:
 def _blame(death: Death) -> str:
     what = f"what {death.at.label} returned" if death.at.label else "this test"
     return f"judging {what} took {death.reason}"
-
-
-def _unreadable(label: str, death: Death) -> Problem:
-    return Problem("import-error", f"reading what {label} defines took the grader {death.reason}", None, None)

@@ -574,28 +574,15 @@ class RequestLog:
         self._left = KEPT_BYTES
 
     def keep(self, outcome: Outcome, connection: Connection) -> None:
-        """Remember one test that failed or passed."""
-        self._forget(outcome.test)  # it ran again
-        test = Ended(outcome, connection.records, connection.names)
-        if outcome.status == "failed" and self._has_room(connection.limits.held):
-            self.failed.append(test)
-        elif outcome.status == "passed" and self._has_room(connection.limits.held):
-            self.passed.append(test)
+        """Remember one test that failed or passed; one that ran again counts once."""
+        self.passed = [each for each in self.passed if each.outcome.test != outcome.test]
+        self.failed = [each for each in self.failed if each.outcome.test != outcome.test]
+        if outcome.status in ("passed", "failed") and connection.limits.held <= self._left:
+            self._left -= connection.limits.held
+            test = Ended(outcome, connection.records, connection.names)
+            (self.passed if outcome.status == "passed" else self.failed).append(test)
 
     def sort(self, order: Mapping[str, int]) -> None:
         """Put the tests into their order by name: in which they ran has no part in what explains them."""
         self.passed.sort(key=lambda each: order[each.outcome.test])
         self.failed.sort(key=lambda each: order[each.outcome.test])
-
-    def _forget(self, test: str) -> None:
-        self.passed = [each for each in self.passed if each.outcome.test != test]
-        self.failed = [each for each in self.failed if each.outcome.test != test]
-
-    def _has_room(self, held: int) -> bool:
-        has_room = held <= self._left
-        self._left -= held * has_room
-        return has_room
-
-    @property
-    def is_asked(self) -> bool:
-        return bool(self.failed)
