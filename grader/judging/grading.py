@@ -6,17 +6,18 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from grader import __version__
 from grader.course.sealed import public_only
-from grader.course.stage import Course, Feedback, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.judging import bounds
 from grader.judging.content import Ahead
+from grader.judging.grading_options import Options as Options
 from grader.process import uncollected
 from grader.submission import Snapshot
 from grader.submission.parsing import Problem
@@ -35,31 +36,6 @@ if TYPE_CHECKING:
 
 MAX_SEED = 100_000
 MOST_PLANS = 16  # that a warm grader keeps: as many as a class run has seeds
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier.
-
-    ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
-    looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
-    timed asks for the time of each call. pool holds a few texts of others that passed: their values steer the search
-    for causes. patience stretches the seconds of the whole stage, and no other limit. recurs says that the seed comes
-    again and again: then a warm grader plans the tests before the first grading with it.
-    """
-
-    seed: int
-    isolation: str = "auto"
-    only: str | None = None
-    fork: bool = tiers.FORKS
-    require: str = "auto"
-    ahead: tuple[str, ...] = ()
-    timed: bool = False
-    patience: float = 1.0
-    asked: tuple[str, ...] = ()
-    feedback: Feedback = "full"
-    pool: tuple[bytes, ...] = ()
-    recurs: bool = False
 
 
 def fresh_seed() -> int:

@@ -23,7 +23,7 @@ from grader.submission.parsing import Problem
 if TYPE_CHECKING:
     from grader.diagnosis.answers import Answers
     from grader.isolation.tiers import Tier
-    from grader.judging.grading import Options
+    from grader.judging.grading_options import Options
     from grader.judging.pytest_suite import Suite
     from grader.sandbox.process import Job
     from grader.sandbox.recorded import Plan
