@@ -133,9 +133,9 @@ class LocalWorkerFactory:
             self._keep(started.lease.another())
         return started
 
-    def beside(self) -> WorkerProcess:
-        """Return one more worker; IsolationRefused where none can be started."""
-        return self.start()
+    def beside(self) -> LocalWorkerFactory:
+        """Return where workers come from that run beside those that were started."""
+        return self
 
     def close(self) -> None:
         """Give back the clean process, which ends if nobody else has a lease of it."""

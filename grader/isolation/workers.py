@@ -46,8 +46,8 @@ class Workers(Protocol):
     def start(self) -> Worker:
         """Return a new worker, or one that was started ahead; IsolationRefused where there is none."""
 
-    def beside(self) -> Worker:
-        """Return one more worker, which runs beside those that were started; IsolationRefused where there is none."""
+    def beside(self) -> Workers:
+        """Return where workers come from that run beside those that were started."""
 
 
 LEAVE_SECONDS = supervisor.END_SECONDS + 1

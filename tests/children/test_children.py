@@ -33,7 +33,7 @@ def judge(place: Place) -> Iterator[None]:
     """Have a judge run as where nothing forks."""
     course = load_course(place.root)
     stage = course.stages[0]
-    with Grader(course, stage) as grader, closing(FreshJudges(course, stage)) as judges:
+    with Grader(course, stage) as grader, closing(FreshJudges(stage)) as judges:
         snapshot = take(stage, None, course.root)
         judges.begin(grader._task(snapshot, Options(1, "process", fork=False), "process", None))
         yield

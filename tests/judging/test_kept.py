@@ -64,7 +64,7 @@ def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
 def test_a_process_that_forks_workers_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     assert kept.grade(right, Options(1, "process")).passed
-    lease = kept.workers("process", True)._lease
+    lease = kept.workers("process")._lease
     if lease is None:
         pytest.skip("each worker has a start of its own here")
     lease.zygote.process.kill()
