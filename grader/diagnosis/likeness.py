@@ -40,5 +40,6 @@ def most_alike(stage: Stage, rows: Sequence[str], learner: bytes, pool: Sequence
     mine = shown_text(learner)
     functions = [name for row in stage.criteria if row.id in rows for name in row.functions]
     own = {name: manner_of(mine, name) for name in functions}
-    order = sorted(pool, key=lambda text: -sum(likeness(own[name], manner_of(shown_text(text), name)) for name in functions))
+    texts = {text: shown_text(text) for text in pool}
+    order = sorted(pool, key=lambda text: -sum(likeness(own[each], manner_of(texts[text], each)) for each in functions))
     return tuple(order[:MOST_ALIKE])

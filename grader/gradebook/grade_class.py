@@ -454,8 +454,7 @@ def unexplained(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(
         row
         for row, failures in ran.items()
-        if any(each.get("status") == "failed" for each in failures)
-        and not any(each.get("cause") for each in failures)
+        if any(each.get("status") == "failed" for each in failures) and not any(each.get("cause") for each in failures)
     )
 
 

@@ -42,7 +42,7 @@ class TestTooMuch:
                 worker.answer(1)
 
         with playing(endless, items=300) as (learner, connection):
-            with pytest.raises(WorkerFailed, match="more items of what f gave .* does it never end") as caught:
+            with pytest.raises(WorkerFailed, match=r"more items of what f gave .* does it never end") as caught:
                 list(learner.f())
             assert (status_of(connection, caught.value), connection.late_function) == ("timed_out", "f")
 
@@ -52,7 +52,7 @@ class TestTooMuch:
             worker.request()
 
         with playing(slow, seconds=0.3) as (learner, connection):
-            with pytest.raises(WorkerFailed, match="did not return within 0.3 s"):
+            with pytest.raises(WorkerFailed, match=r"did not return within 0\.3 s"):
                 next(learner.f())
             assert connection.late_function == "f"
 
