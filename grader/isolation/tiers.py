@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -117,20 +116,18 @@ class LocalWorkerFactory:
     hide: Path
     fork: bool = FORKS
     packages: Sequence[str] = ()
-    _lease: zygote.Lease | None = field(default=None, init=False)
+    _zygote: zygote.Zygote | None = field(default=None, init=False)
 
     def prepare(self) -> None:
         """Start the clean process, so that it imports NumPy while this one does something else."""
-        if self.fork and self._lease is None:
+        if self.fork and self._zygote is None:
             with suppress(OSError):  # the next start meets it again
-                self._keep(zygote.lease(tier.find(self.tier), self.hide, self.packages, _spawn))
+                self._zygote = zygote.shared(tier.find(self.tier), self.hide, self.packages, _spawn)
 
     def start(self) -> WorkerProcess:
         """Return a new worker; IsolationRefused where none can be started."""
         started = start(self.tier, self.hide, self.fork, self.packages)
-        if started.lease is not None and (self._lease is None or self._lease.zygote is not started.lease.zygote):
-            self.close()
-            self._keep(started.lease.another())
+        self._zygote = started.zygote or self._zygote
         return started
 
     def beside(self) -> WorkerProcess:
@@ -138,47 +135,35 @@ class LocalWorkerFactory:
         return self.start()
 
     def close(self) -> None:
-        """Give back the clean process, which ends if nobody else has a lease of it."""
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            lease.give_back()
-
-    def _keep(self, lease: zygote.Lease | None) -> None:
-        self._lease = lease
-        if lease is not None:
-            weakref.finalize(self, lease.give_back)
+        """Let go of the clean process, which ends if nobody else has it."""
+        self._zygote = None
 
 
 def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> WorkerProcess | None:
     """Return a worker that a clean process forked; None where each needs a start of its own."""
     for _ in range(TRIES):
-        lease = zygote.lease(chosen, hide, packages, _spawn)
-        if lease is None:
+        found = zygote.shared(chosen, hide, packages, _spawn)
+        if found is None:
             return None
         try:
-            if lease.zygote.why_unable() is None:
-                return _fork_of(chosen, lease, hide)
+            if found.why_unable() is None:
+                return _fork_of(chosen, found, hide)
         except OSError:  # the next one takes its place
-            lease.zygote.abandon()
-        except BaseException:
-            lease.give_back()
-            raise
-        lease.give_back()
+            found.abandon()
     return None
 
 
-def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> WorkerProcess:
-    place = replace(lease.zygote.place, hide=hide)
+def _fork_of(chosen: tier.Tier, found: zygote.Zygote, hide: Path) -> WorkerProcess:
     folder = None if chosen.name_spaces else OwnFolder()
     try:
-        spec = _confined(chosen, place, None if folder is None else Path(folder.name))
-        process, connection = lease.zygote.fork(spec)
+        spec = _confined(chosen, replace(found.place, hide=hide), None if folder is None else Path(folder.name))
+        process, connection = found.fork(spec)
     except BaseException:
         if folder is not None:
             folder.cleanup()
         raise
     user = spec["user"] if spec["apart"] else 0
-    return WorkerProcess(process, connection, chosen, folder, guarded=True, user=user, lease=lease)
+    return WorkerProcess(process, connection, chosen, folder, guarded=True, user=user, zygote=found)
 
 
 def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict[str, Any]:

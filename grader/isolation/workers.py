@@ -14,7 +14,7 @@ from grader.isolation import leftovers, users
 from grader.isolation.bundle import OwnFolder
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.tier import Tier
-from grader.isolation.zygote import Fork, Lease
+from grader.isolation.zygote import Fork, Zygote
 from grader.worker import supervisor
 from grader.worker.confine import NOBODY
 
@@ -72,7 +72,7 @@ class WorkerProcess:
     folder: OwnFolder | None
     guarded: bool = False
     user: int = 0
-    lease: Lease | None = None  # of the zygote that forked it
+    zygote: Zygote | None = None  # that forked it, and stays as long as it runs
     _ended: bool = field(default=False, init=False)
     _since: int = field(default=0, init=False)
 
@@ -100,8 +100,7 @@ class WorkerProcess:
                 self.folder.cleanup()
         if not self._ended:
             self._ended = True
-            if self.lease is not None:
-                self.lease.give_back()
+            self.zygote = None
             if self.user and self.tier.leaves_files:
                 leftovers.remove(self.user, self._since)
             PTRACE_GUARD.release()
