@@ -343,9 +343,9 @@ class Server:
             args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
             asked = self.objects[target]
         except (KeyError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
-            self._reply(number, "error", 0.0, self.describe(error), [], Before([], blob))
+            self._reply(number, "error", 0.0, self.describe(error), [], Before([]))
             return
-        before = Before(decoder.shared, blob)
+        before = Before(decoder.shared)
         start = time.perf_counter()
         try:
             if isinstance(asked, type):
