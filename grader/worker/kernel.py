@@ -19,7 +19,7 @@ from typing import Any
 
 LEAST_ABI = 4  # of Landlock: the first that knows TCP
 SCOPING_ABI = 6  # the first that knows signals and abstract sockets
-PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 3, 4, 22, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
 NEW_MOUNTS, NEW_HOST, NEW_IPC, NEW_USER = 0x00020000, 0x04000000, 0x08000000, 0x10000000
@@ -261,11 +261,6 @@ def give_up_capabilities() -> None:
     """Keep no right of root's; with set_no_new_privileges no program that is started brings one back."""
     if sys.platform == "linux" and _libc().capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:
         raise Unconfined(f"capabilities cannot be given up: {_said()}")
-
-
-def is_open() -> bool:
-    """Say whether processes of the same user may trace this one and read its memory and environment."""
-    return sys.platform == "linux" and int(_libc().prctl(PR_GET_DUMPABLE, *_longs())) == 1
 
 
 def set_open(whether: bool) -> None:
