@@ -15,7 +15,7 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from opcode import opmap
 from typing import Any, NoReturn
@@ -27,6 +27,10 @@ _OPERATORS = (
     "rpow", "matmul", "rmatmul", "and", "rand", "or", "ror", "xor", "rxor", "neg", "pos", "abs", "invert", "getitem",
     "lt", "le", "gt", "ge", "call", "enter",
 )  # fmt: skip
+_ANSWERS: dict[str, Any] = {  # of what may not answer with a stand-in
+    "setitem": None, "iter": iter(()), "len": 0, "bool": False, "exit": None, "instancecheck": False,
+    "mro_entries": (),
+}  # fmt: skip
 _state = {"loading": True}
 
 
@@ -52,43 +56,20 @@ class StandIn:
     def __setattr__(self, name: str, value: Any) -> None:
         _use(f"{self._name}.{name}", self._why)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _use(self._name, self._why)
-
-    def __iter__(self) -> Iterator[Any]:
-        _use(self._name, self._why)
-        return iter(())
-
-    def __len__(self) -> int:
-        _use(self._name, self._why)
-        return 0
-
-    def __bool__(self) -> bool:
-        _use(self._name, self._why)
-        return False
-
-    def __exit__(self, *raised: object) -> None:
-        _use(self._name, self._why)
-
-    def __instancecheck__(self, instance: object) -> bool:
-        _use(self._name, self._why)
-        return False
-
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        _use(self._name, self._why)
-        return ()
-
     def __repr__(self) -> str:
         return f"<{self._name}, which is not available>"
 
 
-def _operation(self: StandIn, *args: Any, **kwargs: Any) -> StandIn:
-    _use(self._name, self._why)
-    return self
+def _inert(answer: Any) -> Callable[..., Any]:
+    def operation(self: StandIn, *args: Any, **kwargs: Any) -> Any:
+        _use(self._name, self._why)
+        return self if answer is StandIn else answer
+
+    return operation
 
 
-for _operator in _OPERATORS:
-    setattr(StandIn, f"__{_operator}__", _operation)
+for _operator, _answer in {**dict.fromkeys(_OPERATORS, StandIn), **_ANSWERS}.items():
+    setattr(StandIn, f"__{_operator}__", _inert(_answer))
 
 
 class StandInModule(types.ModuleType):
@@ -151,8 +132,6 @@ class StandIns(importlib.abc.Loader):
 
     def _guarded(self, file: str) -> frozenset[int]:
         """Return the lines of a file in which an import may fail, because what follows is ready for it."""
-        import linecache
-
         if file not in self._ready:
             try:
                 tree = ast.parse("".join(linecache.getlines(file)))
