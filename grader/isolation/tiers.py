@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import children
 from grader.course.table import listed
-from grader.errors import CourseError, IsolationRefused
+from grader.errors import IsolationRefused
 from grader.isolation import bundle, tier, users, zygote
 from grader.isolation.bundle import ENVIRONMENT, OwnFolder
 from grader.isolation.seccomp import filter_program
@@ -35,6 +35,7 @@ TOKEN_BYTES = 32
 TOKEN_SECONDS = 0.5  # for the token of somebody who has connected
 TRIES = 2  # to have a worker forked, the second by a process that takes another's place
 LOOK_SECONDS = 0.1  # between looks whether the process has ended
+SCRATCH = "scratch"  # in a worker's folder
 BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 
@@ -93,18 +94,9 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
         raise IsolationRefused(f"{name} needs a system that can fork")
     bundle.expect_apart(packages, hide)
     try:
-        if fork and (forked := _forked(chosen, hide, packages)) is not None:
-            return forked
+        forked = _forked(chosen, hide, packages) if fork else None
+        return forked or _started(chosen, hide, fork, packages)
     except OSError as error:
-        raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
-    folder = OwnFolder()
-    try:
-        return _start(name, hide, fork, folder, packages)
-    except (CourseError, IsolationRefused):
-        folder.cleanup()
-        raise
-    except OSError as error:
-        folder.cleanup()
         raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
 
 
@@ -130,9 +122,7 @@ class LocalWorkerFactory:
         self._zygote = started.zygote or self._zygote
         return started
 
-    def beside(self) -> WorkerProcess:
-        """Return one more worker; IsolationRefused where none can be started."""
-        return self.start()
+    beside = start
 
     def close(self) -> None:
         """Let go of the clean process, which ends if nobody else has it."""
@@ -167,61 +157,58 @@ def _fork_of(chosen: tier.Tier, found: zygote.Zygote, hide: Path) -> WorkerProce
 
 
 def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict[str, Any]:
-    """Return the settings of a worker, whose scratch folder is in a folder, or in memory."""
+    """Return the settings of a worker, whose scratch folder is in a folder, or in memory.
+
+    It belongs to the run's own user alone, or to everyone where the run has none.
+    """
     user = users.draw() if users.can_change() else 0
     if folder is None:
         return chosen.confine(place, Path(os.devnull), user)
-    scratch = folder / "scratch"
+    scratch = folder / SCRATCH
     scratch.mkdir()
     folder.chmod(0o755)
     spec = chosen.confine(place, scratch, user)
-    _hand_over(scratch, user if spec["apart"] else 0)
+    if user and spec["apart"]:
+        os.chown(scratch, user, user)
+        scratch.chmod(0o700)
+    else:
+        scratch.chmod(0o777)
     return spec
 
 
-def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Sequence[str]) -> WorkerProcess:
-    """Start an interpreter for one worker."""
-    chosen = tier.find(name)
-    place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
-    spec = {**_confined(chosen, place, Path(folder.name)), "name_spaces": False}
-    given = {"forks": False, "path": chosen.path(place)}
-    scratch = Path(folder.name) / "scratch"
-    if not fork:
-        return _started_over_tcp(chosen, place, given, {**spec, "guard": ""}, scratch, folder)
-    ours, theirs = socket.socketpair()
-    with theirs:
-        try:
-            process = _spawn(chosen.command(place, {**given, "fd": theirs.fileno()}), scratch, (theirs.fileno(),))
-            ours.sendall(zygote.framed(spec))
-        except OSError:
-            ours.close()
-            raise
-    return WorkerProcess(process, ours, chosen, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
+def _started(chosen: tier.Tier, hide: Path, fork: bool, packages: Sequence[str]) -> WorkerProcess:
+    """Return a worker that is an interpreter of its own."""
+    folder = OwnFolder()
+    try:
+        place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
+        spec = {**_confined(chosen, place, Path(folder.name)), "name_spaces": False}
+        given = {"forks": False, "path": chosen.path(place)}
+        scratch = Path(folder.name) / SCRATCH
+        if fork:
+            connection, theirs = socket.socketpair()
+            with theirs:
+                command = chosen.command(place, {**given, "fd": theirs.fileno()})
+                process = _spawn(command, scratch, (theirs.fileno(),))
+        else:
+            process, connection = _over_tcp(chosen, place, given, scratch)
+            spec["guard"] = ""
+        connection.sendall(zygote.framed(spec))
+    except BaseException:
+        folder.cleanup()
+        raise
+    user = spec["user"] if spec["apart"] else 0
+    return WorkerProcess(process, connection, chosen, folder, guarded=fork, user=user)
 
 
-def _hand_over(scratch: Path, user: int) -> None:
-    """Give the scratch folder to the run's own user alone, or to everyone where it has none."""
-    if user:
-        os.chown(scratch, user, user)
-    scratch.chmod(0o700 if user else 0o777)
-
-
-def _started_over_tcp(
-    chosen: tier.Tier,
-    place: tier.Place,
-    given: dict[str, Any],
-    spec: dict[str, Any],
-    scratch: Path,
-    folder: OwnFolder,
-) -> WorkerProcess:
+def _over_tcp(
+    chosen: tier.Tier, place: tier.Place, given: dict[str, Any], scratch: Path
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)
-        command = chosen.command(place, {**given, "port": listener.getsockname()[1]})
-        process = _spawn(command, scratch, (), token)
+        process = _spawn(chosen.command(place, {**given, "port": listener.getsockname()[1]}), scratch, (), token)
         connection = accepted(listener, token, process)
         connection.settimeout(None)
-        connection.sendall(zygote.framed(spec))
-        return WorkerProcess(process, connection, chosen, folder)
+        return process, connection
 
 
 def accepted(
