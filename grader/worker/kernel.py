@@ -13,7 +13,8 @@ import re
 import stat
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -161,26 +162,30 @@ def count_apart() -> bool:
     The user stays the same, and no capability is kept. A child tries it first, since a namespace that takes no user
     cannot be left.
     """
-    if sys.platform != "linux" or not counts_by_name_space():
-        return False
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            _enter_user_name_space()
-            code = 0
-        finally:
-            os._exit(code)
-    if os.waitpid(child, 0)[1] != 0:
+    if not (counts_by_name_space() and managed(_enter_user_name_space)):
         return False
     _enter_user_name_space()
     return True
 
 
+def managed(attempt: Callable[[], None]) -> bool:
+    """Say whether a child of this process manages what this process cannot do to itself, and take back."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child goes back to none of them
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            attempt()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def counts_by_name_space() -> bool:
     """Say whether the kernel counts a user's processes in each user namespace apart."""
-    release = [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]]
-    return sys.platform == "linux" and release >= [5, 14]
+    return sys.platform == "linux" and [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]] >= [5, 14]
 
 
 def _enter_user_name_space() -> None:

@@ -145,37 +145,22 @@ def guarded_lines(tree: ast.Module) -> Iterator[int]:
     """Yield the lines of imports that stand in a `try` or a `suppress` which catches that they fail."""
     for node in ast.walk(tree):
         match node:
-            case ast.Try(body=body, handlers=handlers) if any(map(_catches, handlers)):
-                yield from _imports(body)
-            case ast.With(items=items, body=body) if any(_suppresses(item.context_expr) for item in items):
-                yield from _imports(body)
+            case ast.Try(body=body, handlers=handlers):
+                guards = any(each.type is None or _CATCH & _names(each.type) for each in handlers)
+            case ast.With(items=items, body=body):
+                contexts = [_names(each.context_expr) for each in items]
+                guards = any("suppress" in names and _CATCH & names for names in contexts)
+            case _:
+                continue
+        imports = (each for statement in body for each in ast.walk(statement))
+        for found in imports if guards else ():
+            if isinstance(found, ast.Import | ast.ImportFrom):
+                yield from range(found.lineno, (found.end_lineno or found.lineno) + 1)
 
 
-def _imports(body: list[ast.stmt]) -> Iterator[int]:
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def _catches(handler: ast.ExceptHandler) -> bool:
-    caught = handler.type
-    return caught is None or any(_name(each) in _CATCH for each in _each(caught))
-
-
-def _suppresses(context: ast.expr) -> bool:
-    match context:
-        case ast.Call(func=function, args=args) if _name(function) == "suppress":
-            return any(_name(each) in _CATCH for each in args)
-    return False
-
-
-def _each(caught: ast.expr) -> list[ast.expr]:
-    return caught.elts if isinstance(caught, ast.Tuple) else [caught]
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+def _names(node: ast.AST) -> set[str]:
+    inner = (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return {each.id if isinstance(each, ast.Name) else each.attr for each in inner}
 
 
 IMPORT_FROM = opmap["IMPORT_FROM"]
