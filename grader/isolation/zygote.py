@@ -38,7 +38,7 @@ KILLED = -9
 Spawn = Callable[[list[str], Path, tuple[int, ...]], "subprocess.Popen[bytes]"]
 _lock = threading.Lock()
 _shared: weakref.WeakValueDictionary[tuple[object, ...], Zygote] = weakref.WeakValueDictionary()
-_unable: dict[tuple[str, bool], str | None] = {}  # why forks cannot be kept apart in a tier here; None where they can
+_unable: dict[str, str | None] = {}  # by tier: why forks cannot be kept apart here; None where they can
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Zygote:
         self._tier = tier
         self._owner = os.getpid()
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._is_probed = tier.name_spaces and _case(tier) not in _unable
+        self._is_probed = tier.name_spaces and tier.name not in _unable
         given = {
             "forks": True, "fd": theirs.fileno(), "path": tier.path(place), "and_user": not users.can_change(),
             "probed": PROBED if self._is_probed else None,
@@ -138,8 +138,8 @@ class Zygote:
             except OSError as error:
                 told = str(error).encode()
             self._channel.settimeout(None)
-            _unable[_case(self._tier)] = None if told == ABLE else told.decode(errors="replace") or "it ended"
-        return _unable.get(_case(self._tier))
+            _unable[self._tier.name] = None if told == ABLE else told.decode(errors="replace") or "it ended"
+        return _unable.get(self._tier.name)
 
     def is_own(self) -> bool:
         """Say whether this process started it, and is no fork of the one that did."""
@@ -197,9 +197,9 @@ def _end(channel: socket.socket, process: subprocess.Popen[bytes], folder: OwnFo
 
 def shared(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Zygote | None:
     """Return the zygote for a tier and packages; None where each worker needs a start of its own."""
-    if not (tier.shares_start and is_possible()) or _unable.get(_case(tier)) is not None:
+    if not (tier.shares_start and is_possible()) or _unable.get(tier.name) is not None:
         return None
-    key = (tier.name, tier.covered(hide), tuple(packages), users.can_change())
+    key = (tier.name, tier.covered(hide), tuple(packages))
     with _lock:
         found = _shared.get(key)
         if found is None or not (found.is_own() and found.running()):
@@ -219,11 +219,7 @@ def _started(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Z
 
 def why_alone(tier: Tier) -> str | None:
     """Return why each submission gets a start of its own in a tier here, if that has been found out."""
-    return _unable.get(_case(tier))
-
-
-def _case(tier: Tier) -> tuple[str, bool]:
-    return tier.name, users.can_change()
+    return _unable.get(tier.name)
 
 
 def is_possible() -> bool:
