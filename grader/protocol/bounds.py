@@ -1,4 +1,4 @@
-"""What one frame may hold: caps, the errors past them, and what counts while a frame is read.
+"""The caps of one frame, the errors past them, and a meter that counts while a frame is read.
 
 The worker imports it, too, as it does the rest of this room: standard library, NumPy and msgpack only.
 """
