@@ -14,7 +14,7 @@ from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
-from grader.isolation.ptrace import PTRACE_GUARD
+from grader.isolation.workers import close_to_others
 from grader.judging import bounds
 from grader.judging.content import Ahead
 from grader.judging.grading_options import Options as Options
@@ -90,7 +90,6 @@ class Grader:
         if self._suite is not None:
             self._suite.close()
             self._suite = None
-            PTRACE_GUARD.release()
         for own in self._workers.values():
             own.close()
 
@@ -280,7 +279,7 @@ class Grader:
 
         if self._suite is None:
             self._suite = Suite(self.stage, test_files(self.stage))
-            PTRACE_GUARD.hold()
+            close_to_others()
             if self._warm:  # else a judge does it when a test fails
                 self._ahead.read()
         return self._suite

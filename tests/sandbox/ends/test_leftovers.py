@@ -141,7 +141,7 @@ class TestNothingIsLeft:
             process.load()
             from grader.sandbox.connection import RemoteModule
             connection = process.open(time.monotonic() + 60)
-            print(process._started.process.pid, process._started.lease.zygote.process.pid, flush=True)
+            print(process._started.process.pid, process._started.zygote.process.pid, flush=True)
             RemoteModule(connection, "x.py").f()
         """)
         grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT)
