@@ -8,6 +8,7 @@ and settings of Python and NumPy. What cannot be told apart from what it was cou
 
 from __future__ import annotations
 
+import array
 import builtins
 import functools
 import operator
@@ -17,7 +18,7 @@ import re
 import sys
 import types
 import warnings
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -38,6 +39,7 @@ CONSTANT = (
     type(None), type(...), type(NotImplemented), StandIn, StandInModule,
 )  # fmt: skip
 PLAIN_VALUES = (bool, int, float, complex, str, bytes, range, slice)
+SHOWN = frozenset({"decimal", "fractions", "datetime", "pathlib"})  # whose objects never change, and show all of it
 LATE = "numpy."  # modules of NumPy's that it imports when a function needs them, as its median does
 MARKS = frozenset({"typing", "dataclasses"})  # whose objects say how something was declared
 BASES = frozenset({"abc", "enum", "typing"})  # whose classes keep nothing of an instance but its attributes
@@ -131,7 +133,7 @@ class _Look:
             return hash((value.__name__, self.at(value.__self__)))  # of a container that may change
         if kind in CONSTANT or (isinstance(value, CONSTANT) and self._is_known(kind)) or _is_of(kind, MARKS):
             return id(value)
-        if kind in PLAIN_VALUES or isinstance(value, np.generic):
+        if kind in PLAIN_VALUES or isinstance(value, np.generic) or _is_of(kind, SHOWN):
             text = repr(value)
             self._weigh(len(text))
             return hash((kind, text))
@@ -149,8 +151,19 @@ class _Look:
             return self._class(value)
         if base_of(value) is not None:
             return hash((self._all(members(value)), self._attributes(value)))
-        if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        if isinstance(value, (np.random.Generator, np.random.RandomState, np.random.BitGenerator)):
             return self._generator(value)
+        if kind is random.Random:
+            return hash(value.getstate())
+        if kind in (bytearray, array.array):
+            self._weigh(len(memoryview(value).cast("B")))
+            return hash(bytes(value))
+        if kind is types.MappingProxyType:
+            return self.at(dict(value))
+        if kind is deque:
+            return hash((value.maxlen, self._all(value)))
+        if kind is types.SimpleNamespace:
+            return self._attributes(value)
         if isinstance(value, types.MethodType):
             return self._all((value.__func__, value.__self__))
         if isinstance(value, (staticmethod, classmethod)):
@@ -168,6 +181,8 @@ class _Look:
         raise Unknown
 
     def _array(self, value: np.ndarray[Any, Any]) -> int:
+        if value.dtype == object:
+            return hash((value.shape, self._all(value.ravel().tolist())))
         if value.dtype.hasobject:
             raise Unknown
         self._weigh(value.nbytes)
@@ -197,7 +212,7 @@ class _Look:
     def _generator(self, value: Any) -> int:
         if isinstance(value, np.random.RandomState):
             return hash(_flat(value.get_state(legacy=False)))
-        return hash(_flat(value.bit_generator.state))
+        return hash(_flat((value.bit_generator if isinstance(value, np.random.Generator) else value).state))
 
     def _instance(self, value: Any) -> int:
         slots = [name for cls in type(value).__mro__ for name in _slots(cls) if hasattr(value, name)]

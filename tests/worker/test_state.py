@@ -16,9 +16,11 @@ pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 SOURCE = """
 from __future__ import annotations
 from numpy import *
-import enum, functools, operator, os, random, sys, threading, warnings
-from collections import Counter, OrderedDict
+import array, datetime, enum, functools, operator, os, random, sys, threading, types, warnings
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
 from dataclasses import dataclass, field
 import decimal
 from typing import NamedTuple
@@ -29,7 +31,10 @@ from numpy.random import default_rng, randn
 from random import random as uniform
 
 alias = Callable[[int], float]
-limits, second, tables = np.finfo(float), operator.itemgetter(1), {"sum": np.sum, "norm": norm}
+limits, half, today, here = np.finfo(float), Fraction(1, 2), datetime.date(2026, 1, 1), Path("x")
+second, pages, tables = operator.itemgetter(1), types.MappingProxyType(dict(a=[])), {"sum": np.sum, "norm": norm}
+raw, packed, options, recent = bytearray(2), array.array("d", [1]), types.SimpleNamespace(a=1), deque(maxlen=2)
+own, bits, ragged = random.Random(1), np.random.PCG64(1), np.array([[1], [1, 2]], dtype=object)
 keep, draw_one = {}.setdefault, random.random
 count, table, rows, seen = 0, {"a": [1, 2]}, [np.zeros(3), np.ones((2, 2))], {1, 2}
 counter, ordered = Counter("aab"), OrderedDict(a=1)
@@ -129,6 +134,14 @@ def rebind_function(x): global nothing; nothing = scale
 def into_table(x): table["b"] = x
 def into_inner_list(x): table["a"].append(x)
 def into_array(x): rows[0][1] = 5
+def into_ragged(x): ragged[0].append(x)
+def into_bytes(x): raw[0] = 1
+def into_packed(x): packed.append(2.0)
+def into_options(x): options.b = x
+def into_recent(x): recent.append(x)
+def into_pages(x): pages["a"].append(x)
+def draw_own(x): own.random()
+def draw_bits(x): bits.random_raw()
 def draw_imported(x): randn()
 def draw_uniform(x): uniform()
 def writeable(x): rows[0].flags.writeable = False
@@ -216,9 +229,6 @@ def test_something_is_left(learner: Learner, function: str) -> None:
     "held",
     [
         "import itertools; numbers = itertools.count()",
-        "from collections import deque; recent = deque()",
-        "from fractions import Fraction; half = Fraction(1, 2)",
-        "import numpy as np; ragged = np.array([[1], [1, 2]], dtype=object)",
         "numbers = (n for n in range(3))",
         "import logging; log = logging.getLogger('own')",
         "import threading; lock = threading.Lock()",
