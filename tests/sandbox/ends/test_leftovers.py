@@ -121,8 +121,8 @@ class TestNothingIsLeft:
     @pytest.mark.full_matrix
     def test_of_a_bomb(self, worker: Callable[..., Learner], tier: tiers.Tier) -> None:
         learner = worker(SOURCE, call_seconds=HANG_SECONDS)
-        failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
         root = learner.started.process.pid
+        failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
         together = in_name_space_of(root)
         learner.process.kill()
         assert not below(root) - {root} and not any(map(alive, together))
