@@ -49,9 +49,9 @@ def results(folder: Path) -> set[tuple[str, str]]:
         return set()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Path]:
-    """Return a course and a gradebook of six students, among whom one is hostile; graded once for all workers."""
+    """Return a course and a gradebook of six students, among whom one is hostile; graded once, and a copy for each test."""
 
     def make(root: Path) -> None:
         handed = hand_in(root / "handed", ada=NUMBERS, bob=WRONG, cy=HALF, dee=KILLS, eve=NUMBERS)

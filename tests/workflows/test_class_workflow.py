@@ -94,9 +94,11 @@ class TestAClass:
         self, graded: tuple[Class, dict[str, Played]], tmp_path: Path
     ) -> None:
         shutil.copy(graded[0].artifact("results") / "results.csv", graded[0].course.root / "known.csv")
-        again = Class(tmp_path, graded[0].course, graded[0].api, [])
         shutil.copytree(graded[0].folder / "server", tmp_path / "server")
-        played = again.run(roster="class.csv", known="known.csv")
+        with github() as (api, statuses):
+            again = Class(tmp_path, graded[0].course, api, statuses)
+            played = again.run(roster="class.csv", known="known.csv")
+        assert [each["state"] for each in statuses] == ["error"]
         assert [each["name"] for each in json.loads(again.outputs["students"])] == ["eve"]
         assert list(played) == ["roster", "grade 1", "publish"]
 

@@ -59,7 +59,7 @@ def show(
         sheet = next(pages, None) if html is not None else None
     if not found:
         of = f"{student} for {wanted}" if wanted else student
-        hint = "Where a class is being graded, it may not be their turn yet; else mind the stage."
+        hint = "If a class is being graded, it may not be their turn yet; otherwise check the name of the stage."
         raise UsageError(f"nothing of {of} is graded so far", hint)
     if html is not None and sheet is not None:
         from grader.commands.publishing import expect_writable, put
