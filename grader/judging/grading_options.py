@@ -15,8 +15,8 @@ class Options:
     ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
     looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
     timed asks for the time of each call. pool holds a few texts of others that passed: their values steer the search
-    for causes. patience stretches the seconds of the whole stage, and no other limit. recurs says that the seed comes
-    again and again: then a warm grader plans the tests before the first grading with it.
+    for causes. recurs says that the seed comes again and again: then a warm grader plans the tests before the first
+    grading with it.
     """
 
     seed: int
@@ -26,7 +26,6 @@ class Options:
     require: str = "auto"
     ahead: tuple[str, ...] = ()
     timed: bool = False
-    patience: float = 1.0
     asked: tuple[str, ...] = ()
     feedback: Feedback = "full"
     pool: tuple[bytes, ...] = ()

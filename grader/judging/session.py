@@ -31,6 +31,7 @@ from grader.judging.task import (
 )
 from grader.outcome import Diagnosis, Outcome
 from grader.sandbox.connection import STEPS, Connection, Ended, Passed, RemoteModule, RequestLog
+from grader.sandbox.limits import STAGE_OVER
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
 from grader.submission.loops import Loop, Loops, Span
@@ -346,7 +347,7 @@ class Session:
     def _no_time_for(self, place: int) -> str:
         """Return why a test is left out; empty where it is run."""
         if time.monotonic() >= self.task.ends_at:
-            return f"the stage's {self.suite.stage.limits.stage_seconds:g} s were used up before this test"
+            return f"{STAGE_OVER} before this test"
         return self._is_of_slow_row(place)
 
     def _is_of_slow_row(self, place: int) -> str:

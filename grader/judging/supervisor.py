@@ -27,6 +27,7 @@ from grader.judging.task import (
     unpacked,
 )
 from grader.outcome import CUT, SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.sandbox.limits import STAGE_OVER
 from grader.submission.parsing import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
@@ -217,10 +218,9 @@ class Supervisor:
         """Give the tests that no judge came to an outcome: their time was used up."""
         if self._problem is not None or self._faults or self._task.first_failure is not None:
             return
-        seconds = self._task.suite.stage.limits.stage_seconds
         for place in self._needed():
             if place not in self._outcomes and time.monotonic() >= self._task.ends_at:
-                message = f"the stage's {seconds:g} s were used up before this test"
+                message = f"{STAGE_OVER} before this test"
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))
 
 

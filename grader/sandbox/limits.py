@@ -13,6 +13,7 @@ PLAIN_COST = 32  # bytes of memory that one byte of a body decodes to at most
 RECEIVED, KEPT = 32, 24  # how many results of full size a test may be sent, and its records hold on to
 MOST_RECEIVED, MOST_KEPT = 1 << 30, 512 << 20
 FRAME_SECONDS = 1.0  # of processor time until the keys in one frame are told apart; most need a hundredth of it
+STAGE_OVER = "the time that the whole stage may take was used up"
 OVER = {  # what completes `this test …` where nothing is left
     "requests": "made more requests than a test may: does a loop never end?",
     "callbacks": "had its functions called back more often than a test may: does a loop never end?",
@@ -125,7 +126,7 @@ class Wait:
     def told(self) -> str:
         """Return what is told where the time is over."""
         if self.until == self._ends_at:
-            return f"the time that the whole stage may take was used up while {self._label} ran"
+            return f"{STAGE_OVER} while {self._label} ran"
         if self._is_together:
             return f"the calls of this test took more than {CALLS_OF_TIME * self._call_seconds:g} s together"
         again = "" if self._seconds == self._call_seconds else f", after {self._call_seconds:g} s in an earlier test"
