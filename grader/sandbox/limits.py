@@ -11,6 +11,7 @@ from grader.protocol.codec import Bounds
 CALLS_OF_TIME = 3  # how many calls of full length all calls of one test may take together
 PLAIN_COST = 32  # bytes of memory that one byte of a body decodes to at most
 RECEIVED, KEPT = 32, 24  # how many results of full size a test may be sent, and its records hold on to
+MOST_ITEMS = 2_000  # of iterators, of which a stage's test takes a tenth
 MOST_RECEIVED, MOST_KEPT = 1 << 30, 512 << 20
 FRAME_SECONDS = 1.0  # of processor time until the keys in one frame are told apart; most need a hundredth of it
 STAGE_OVER = "the time that the whole stage may take was used up"
@@ -46,7 +47,7 @@ class UsageLimits:
 
     seconds: float
     requests: int = 100_000
-    items: int = 2_000
+    items: int = MOST_ITEMS
     callbacks: int = 100_000
     handles: int = 50_000
     received: int = MOST_RECEIVED
@@ -79,7 +80,7 @@ class UsageLimits:
         """Count one item of an iterator that a function gave."""
         self.items -= 1
         if self.items < 0:
-            raise Endless(f"took more items of what {giver} gave than it can need: does it never end?")
+            raise Endless(f"took {MOST_ITEMS:,} items of what {giver} gave, and there were more: does it never end?")
 
     def frame(self, body: int, blob: int) -> None:
         self.spend("received", cost(body, blob))
