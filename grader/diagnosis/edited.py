@@ -133,6 +133,8 @@ class Edited:
         trusted = checks.trusted()
         order = sorted(waiting, key=lambda each: (each.is_raised, each.says_little, each.size))
         for check in order[:MOST_TARGETS]:
+            if search.is_right(check):  # by the edits that were found before: then it is, with many more
+                continue
             found = self._edit_of(search, check, left, checks, trusted, budget, allowed)
             if found is None:
                 continue

@@ -506,15 +506,19 @@ class Search:
         found = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         return sorted(found, key=lambda each: (each.label != first.label, each.size))
 
+    def is_right(self, check: Check) -> bool:
+        """Say whether a call is right by the edits that were made."""
+        self.forms.put({})
+        return check.is_right(check.scores(self.runner, [[]], self._steps(check))[0])
+
     def fixed_by(self, checks: Sequence[Check], functions: set[str]) -> list[Check]:
         """Return which calls that lead to some functions are right now, and those of tests that the module passes now.
 
         A test may allow more answers than right modules give: where sums are rounded, or a sign is free.
         """
-        self.forms.put({})
         checks = [each for each in checks if any(functions & self.reached(label) for label in each.labels)]
         checks = [each for each in checks if not each.is_refusal]  # that something raises does not say that it refuses
-        found = [each for each in checks if each.is_right(each.scores(self.runner, [[]], self._steps(each))[0])]
+        found = [each for each in checks if self.is_right(each)]
         left = [each for each in checks if each not in found and functions & self.reached(each.label)]
         for test in list(dict.fromkeys(each.outcome.test for each in left))[:MOST_TESTS]:
             if self.runner.heard([], test, 0, "")[0]:
