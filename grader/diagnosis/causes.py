@@ -123,9 +123,10 @@ class Explainer:
         direct: Mapping[str, Diagnosis],
     ) -> None:  # fmt: skip
         """Find the causes of the failing calls that are left, of one function after the other."""
+        giving_nothing: set[str] = set()  # functions without a `return`, where no edit says what it would return
         for label in order:
             group = [each for each in left if each.label == label]
-            if not group:
+            if not group or giving_nothing & set(self._module.reached(label)):  # what it is given is not there
                 continue
             row = group[0].criterion
             budget = self._budgets.setdefault(row, Budget(FULL if row in self._full else SHARE))
@@ -140,6 +141,11 @@ class Explainer:
                 self.problems[row] = f"{SEARCH} failed: {type(error).__name__}: {error}"[:300]
                 explained = set()
             left = [each for each in left if each not in explained]
+            if any(
+                each.outcome.test in direct and direct[each.outcome.test].mistake == NOTHING
+                for each in set(group) - explained
+            ):
+                giving_nothing.add(label)
 
     def _without_known(
         self, order: Sequence[str], failing: Sequence[Check], checks: Checks, known: KnownMistakes,

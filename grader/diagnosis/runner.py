@@ -33,7 +33,7 @@ MADE = "_variant_made"  # stands before the place of an earlier request, whose r
 STEPS = 20_000  # of one trial where nobody says more: rounds of loops, and calls
 LEAST_STEPS, MORE_STEPS = 3000, 20  # else: at least, and so many times those of the learner's own run
 MOST_STEPS = 400_000
-STEPS_OF_A_TEST = 4 * MOST_STEPS
+STEPS_OF_A_TEST = 100_000  # likewise: the most of a right module is a quarter, and they take two seconds
 EXCHANGE_SECONDS = 0.02  # after which an exchange ends; those that were not tried go over in the next
 CLOCKED = 4  # groups between two looks at the clock, which is slow on some machines
 FAR_SECONDS = 20.0  # of wall time for one exchange: a single operation of NumPy that does not come to its end
@@ -229,7 +229,7 @@ class LocalRunner:
         return found
 
     def choose(self, numbers: Sequence[int]) -> None:
-        vars(self._module)[CHOOSE](numbers, STEPS_OF_A_TEST if numbers else None)
+        vars(self._module)[CHOOSE](numbers, STEPS_OF_A_TEST)
 
     def named(self, name: str) -> Any:
         return getattr(self._module, name)
@@ -353,7 +353,7 @@ class RemoteRunner:
             self._restart()
         while self._waiting:
             self._ran(self._waiting.pop(0))
-        args = list(numbers), STEPS_OF_A_TEST if numbers else None
+        args = list(numbers), STEPS_OF_A_TEST
         try:
             self._opened().request("call", self._module, CHOOSE, args, label=CHOOSE)
         except Exception as error:  # its process has ended, or the module has put its own function there

@@ -61,6 +61,16 @@ def test_a_loop_is_ended_by_its_steps_and_the_process_goes_on() -> None:
     assert prelude() is prelude()
 
 
+@pytest.mark.parametrize("numbers", [(), (1,)])
+def test_a_loop_that_a_test_enters_is_ended_by_its_steps_too(numbers: tuple[int, ...]) -> None:
+    text = ModuleText("def f(x):\n    while True:\n        x += 1\n    return x\n")
+    runner = LocalRunner("endless")
+    runner.load([compiled(text.whole({"f": Switched(text.functions["f"], []).definition()}))])
+    runner.choose(numbers)
+    with pytest.raises(TimeoutError):
+        runner.named("f")(1)
+
+
 def test_a_form_that_does_not_compile_leaves_no_other_form_behind() -> None:
     module, runner = ModuleText("def f():\n    return 1\n\n\ndef g():\n    return 2\n"), LocalRunner("forms")
     forms = Forms(module, runner)
