@@ -31,7 +31,7 @@ from grader.judging.running import Attempt, is_plain, run_phases
 from grader.judging.task import Messages, SharedStatus, records, unpacked
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-from grader.sandbox.connection import NEXT_TEST, Connection, RemoteModule, looked_up
+from grader.sandbox.connection import NEXT_TEST, Connection, RemoteModule, change_of, looked_up
 from grader.sandbox.process import names_of
 from grader.sandbox.proxies import RemoteClass, RemoteValue
 from grader.sandbox.record import Name, Record
@@ -230,7 +230,8 @@ class BlindConnection(Connection):
 
     Objects that stay in the learner's process, by their numbers, exceptions, and the form of tuples and of dicts are
     known, and which way a test goes that compares answers. What a call changes in place the test would hold, and how
-    many items a generator has is an answer as well: there the test ends.
+    many items a generator has is an answer as well: there the test ends. A random generator stays as it was: what is
+    drawn from it afterwards makes another question than before.
     """
 
     def request(
@@ -246,5 +247,5 @@ class BlindConnection(Connection):
         return result if type(result) in (RemoteValue, RemoteClass) else blank_of(result)
 
     def _replay(self, form: Any, decoder: codec.Decoder, sent: list[Any], record: Record) -> None:
-        if form != [codec.LIST]:
+        if not all(isinstance(change_of(each, sent)[0], np.random.Generator) for each in decoder.decode(form)):
             raise Strayed

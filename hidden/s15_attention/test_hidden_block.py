@@ -159,11 +159,11 @@ class TestEncoderBlock:
     def test_impossible_sizes_are_refused(self, learner, rng):
         for sizes in ((8, 3, 4), (8, 0, 4), (0, 1, 4), (8, 2, 0), (8, 2, -4), (8, 2, 4.0)):
             with pytest.raises(ValueError):
-                learner.TransformerEncoderBlock(*sizes, rng=rng)
+                learner.TransformerEncoderBlock(*sizes, rng=rng.spawn(1)[0])
 
     @pytest.mark.refusals
     def test_inputs_that_do_not_fit_are_refused(self, learner, rng):
-        block = learner.TransformerEncoderBlock(6, 2, rng=rng)
+        block = learner.TransformerEncoderBlock(6, 2, rng=rng.spawn(1)[0])
         for shape in ((3, 6), (2, 3, 4)):
             with pytest.raises(ValueError):
                 block.forward(rng.normal(size=shape))

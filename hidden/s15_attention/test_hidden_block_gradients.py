@@ -81,7 +81,7 @@ def test_feed_forward_of_shapes_that_do_not_fit_is_refused(learner, rng):
 @pytest.mark.criterion("encoder-block-backward")
 @pytest.mark.refusals
 def test_backward_of_a_block_needs_a_forward(learner, rng):
-    block = learner.TransformerEncoderBlock(4, 2, rng=rng)
+    block = learner.TransformerEncoderBlock(4, 2, rng=rng.spawn(1)[0])
     with too_early():
         block.backward(rng.normal(size=(2, 3, 4)))
 
@@ -89,7 +89,7 @@ def test_backward_of_a_block_needs_a_forward(learner, rng):
 @pytest.mark.criterion("encoder-block-backward")
 @pytest.mark.refusals
 def test_gradients_of_another_shape_are_refused_by_a_block(learner, rng):
-    block = learner.TransformerEncoderBlock(4, 2, rng=rng)
+    block = learner.TransformerEncoderBlock(4, 2, rng=rng.spawn(1)[0])
     block.forward(rng.normal(size=(2, 3, 4)))
     for shape in OTHER_SHAPES:
         with pytest.raises(ValueError):

@@ -69,7 +69,7 @@ class TestPositionsLearned:
     def test_learned_encoding_of_impossible_size_is_refused(self, learner, rng):
         for max_length, d_model in IMPOSSIBLE_SIZES:
             with pytest.raises(REFUSED):
-                learner.learned_positional_encoding(max_length, d_model, rng=rng)
+                learner.learned_positional_encoding(max_length, d_model, rng=rng.spawn(1)[0])
 
     def test_learned_encoding_is_small_random_and_repeatable(self, learner, seed):
         generators = [np.random.default_rng(number) for number in (seed, seed, seed + 1)]

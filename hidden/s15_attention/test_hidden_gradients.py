@@ -52,7 +52,7 @@ def test_multi_head_attention_with_a_mask(learner, rng, shape, empty_row):
 
 @pytest.mark.criterion("multi-head-backward")
 def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
-    layer = learner.MultiHeadAttention(4, 2, rng=rng)
+    layer = learner.MultiHeadAttention(4, 2, rng=rng.spawn(1)[0])
     for _ in range(2):
         arguments, grad_output = draw_attention(rng), rng.normal(size=(2, 3, 4))
         layer.set_params({name: arguments[name] for name in PROJECTIONS})
@@ -80,7 +80,7 @@ def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
 @pytest.mark.purity
 def test_layers_share_nothing(learner, rng):
     first, grad_output = draw_attention(rng), rng.normal(size=(2, 3, 4))
-    layer, other = (learner.MultiHeadAttention(4, 2, rng=rng) for _ in range(2))
+    layer, other = (learner.MultiHeadAttention(4, 2, rng=each) for each in rng.spawn(2))
     layer.set_params({name: first[name] for name in PROJECTIONS})
     layer.forward(first["Q"], first["K"], first["V"])
     second = draw_attention(rng)
@@ -94,7 +94,7 @@ def test_layers_share_nothing(learner, rng):
 @pytest.mark.criterion("multi-head-backward")
 @pytest.mark.refusals
 def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
-    layer = learner.MultiHeadAttention(4, 2, rng=rng)
+    layer = learner.MultiHeadAttention(4, 2, rng=rng.spawn(1)[0])
     with too_early():
         layer.backward(rng.normal(size=(2, 3, 4)))
     with too_early():
@@ -106,7 +106,7 @@ def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
 def test_gradients_of_another_shape_are_refused(learner, rng):
     arguments, x = draw_attention(rng), rng.normal(size=(2, 3, 4))
     _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
-    layer = learner.MultiHeadAttention(4, 2, rng=rng)
+    layer = learner.MultiHeadAttention(4, 2, rng=rng.spawn(1)[0])
     layer.forward(x, x, x)
     for shape in OTHER_SHAPES:
         grad_output = rng.normal(size=shape)

@@ -96,7 +96,7 @@ class TestMultiHeadAttention:
 
     def test_class_uses_its_latest_parameters(self, learner, rng):
         Q, K, V = rng.normal(size=(3, 2, 5, 6))
-        layer, mask = learner.MultiHeadAttention(6, 3, rng=rng), draw_mask(rng, (2, 5, 5)).astype(int)
+        layer, mask = learner.MultiHeadAttention(6, 3, rng=rng.spawn(1)[0]), draw_mask(rng, (2, 5, 5)).astype(int)
         for weights in (draw_projections(rng, 6), draw_projections(rng, 6)):
             layer.set_params(weights)
             assert_array(layer.forward(Q, K, V), multi_head(Q, K, V, weights, 3))
@@ -122,7 +122,7 @@ class TestMultiHeadAttention:
             learner.multi_head_attention_forward(x, x, x, *weights.values(), 4)
         for d_model, num_heads in ((6, 4), (6, 0), (6, -2), (6, 2.0), (0, 1), (-6, 1), (6.0, 1)):
             with pytest.raises((ValueError, TypeError)):
-                learner.MultiHeadAttention(d_model, num_heads, rng=rng)
+                learner.MultiHeadAttention(d_model, num_heads, rng=rng.spawn(1)[0])
 
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
@@ -142,7 +142,7 @@ class TestMultiHeadAttention:
 
     @pytest.mark.refusals
     def test_parameters_that_do_not_fit_are_refused_and_change_nothing(self, learner, rng):
-        layer, weights, others = learner.MultiHeadAttention(6, 2, rng=rng), *(draw_projections(rng, 6) for _ in "ab")
+        layer, weights, others = learner.MultiHeadAttention(6, 2, rng=rng.spawn(1)[0]), *(draw_projections(rng, 6) for _ in "ab")
         layer.set_params(weights)
         with pytest.raises(ValueError):
             layer.set_params({**others, "W_V": others["W_V"][:, :4]})

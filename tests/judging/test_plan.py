@@ -402,3 +402,40 @@ def test_a_constant_of_the_test_file_stays_what_it_is_where_planned_calls_change
         assert grader.plan(Options(3, "process"))
         verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process"))
     assert {(row.status, row.tests_passed) for row in verdict.criteria} == {("failed", 0)}
+
+
+DRAWING = """
+    @pytest.mark.criterion("total")
+    def test_beside_a_generator_of_its_own(learner, rng):
+        learner.half(rng.spawn(1)[0])
+        assert abs(learner.total([rng.normal()])) >= 0.0
+
+    @pytest.mark.criterion("half")
+    def test_with_what_is_drawn_afterwards(learner, rng):
+        learner.half(rng)
+        assert abs(learner.total([rng.normal()])) >= 0.0
+"""
+SUMMED = """
+    @pytest.mark.criterion("total")
+    def test_total(learner):
+        assert learner.total([1.0, 2.0]) == 3.0
+"""
+DRAWS = "def half(rng):\n    return rng.normal(size={})\n\n\ndef total(x):\n    return sum(x)\n"
+
+
+def test_what_is_drawn_from_a_generator_that_a_module_has_drawn_from_waits_for_its_answer(
+    small_course: SmallCourse,
+) -> None:
+    manifest = good_stage.MANIFEST.format(id="s90")
+    small_course.write(manifest=manifest, solution=DRAWS.format(3), hidden=DRAWING, public=SUMMED)
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        plan = grader.plan(Options(3, "process"))
+        assert plan is not None and sorted((each.free, len(each.steps)) for each in plan.values()) == [
+            (1, 1),
+            (1, 2),
+            (2, 2),
+        ]
+        for size, strayed in (("3", 0), ("5", 1)):
+            path = _written(small_course.root.parent / "handed_in.py", DRAWS.format(size))
+            verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(3, "process"))
+            assert verdict.passed and len(grader.strayed) == strayed
