@@ -250,7 +250,7 @@ def named(found: Comparison) -> dict[str, str]:
     return {pair.left.name: pair.right.name for pair in found.copies}
 
 
-@pytest.mark.some_of(11, "grader/similarity", "stages", "hidden")
+@pytest.mark.some_of(12, "grader/similarity", "stages", "hidden")
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_copy_of_the_reference_is_named_whatever_it_is_disguised_with(stage: str) -> None:
     known = solutions(stage)
@@ -261,7 +261,7 @@ def test_a_copy_of_the_reference_is_named_whatever_it_is_disguised_with(stage: s
     assert not found.pairs and not found.usual
 
 
-@pytest.mark.some_of(11, "grader/similarity", "stages", "hidden")
+@pytest.mark.some_of(12, "grader/similarity", "stages", "hidden")
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_copy_of_an_alternative_is_named(stage: str) -> None:
     known = solutions(stage)
@@ -270,7 +270,7 @@ def test_a_copy_of_an_alternative_is_named(stage: str) -> None:
     assert named(found) == {name: name for name in alternatives}
 
 
-@pytest.mark.some_of(11, "grader/similarity", "stages", "hidden")
+@pytest.mark.some_of(12, "grader/similarity", "stages", "hidden")
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_solution_that_was_written_apart_is_not_named(stage: str) -> None:
     """Neither the outside solution, nor an alternative that the course would not know."""
