@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import re
@@ -96,14 +97,19 @@ class CommandEntry:
         return typer.core.TyperCommand(name, help=self.summary, hidden=hidden)
 
     def command(self, name: str) -> Any:
-        """Import the command and have it built."""
-        found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
-        builder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        if isinstance(found, typer.Typer):
-            builder.add_typer(found, name=name, hidden=self.hidden())
-        else:
-            builder.command(name, cls=Command, hidden=self.hidden())(found)
-        return typer.main.get_group(builder).commands[name]
+        """Import the command and have it built, once in this process: that takes longer than most commands run."""
+        return _built(self.module, self.attribute, name, self.hidden())
+
+
+@functools.cache
+def _built(module: str, attribute: str, name: str, hidden: bool) -> Any:
+    found = getattr(importlib.import_module(f"grader.commands.{module}"), attribute)
+    builder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    if isinstance(found, typer.Typer):
+        builder.add_typer(found, name=name, hidden=hidden)
+    else:
+        builder.command(name, cls=Command, hidden=hidden)(found)
+    return typer.main.get_group(builder).commands[name]
 
 
 class Lazily(MutableMapping[str, Any]):
@@ -114,9 +120,7 @@ class Lazily(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         found = self._entries[name]
-        if isinstance(found, CommandEntry):
-            found = self._entries[name] = found.command(name)
-        return found
+        return found.command(name) if isinstance(found, CommandEntry) else found
 
     def __setitem__(self, name: str, command: Any) -> None:
         self._entries[name] = command

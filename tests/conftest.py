@@ -23,7 +23,6 @@ from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.process import Job, LearnerProcess
 from tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
 from tests.pace import changed, forked, kept
-from tests.pace.compiling import compile_share
 from tests.pace.matrix import BRIEF, sampled, search_times, why_missing
 from tests.pace.memory import pytest_collection_finish
 from tests.pace.shared import made_once
@@ -52,14 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Look for no garbage while tests are collected, since they stay; before that, a worker does its share."""
-    worker = getattr(session.config, "workerinput", None)
-    if worker is not None or not session.config.getoption(
-        "numprocesses", None
-    ):  # else workers collect, and not this one
+    """Look for no garbage while tests are collected, since they stay."""
+    is_worker = hasattr(session.config, "workerinput")
+    if is_worker or not session.config.getoption("numprocesses", None):  # else workers collect, and not this one
         gc.disable()
-    if worker is not None:
-        compile_share(session.config, worker["workerid"], worker["workercount"])
 
 
 @pytest.hookimpl(tryfirst=True)  # each nth set of parameters is counted in the order of the file, not in a random one

@@ -573,22 +573,20 @@ def with_feedback(place: Place, level: str) -> None:
     manifest.write_text(f'feedback = "{level}"\n' + manifest.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-def test_the_terminal_names_the_loop_and_its_line(hanging: Place) -> None:
-    done = hanging.run("check", "s01", "--isolation", "process", COLUMNS="80")
+def test_terminal_document_and_hint_name_the_loop_and_its_line(hanging: Place, tmp_path: Path) -> None:
+    file = tmp_path / "check.json"
+    done = hanging.run("check", "s01", "--isolation", "process", "--format", f"json={file}", COLUMNS="80")
     assert done.code == 1
     said = " ".join(done.out.split())
     assert SAID.replace("`", "") in said.replace("`", "") and "numbers_.py:9" in done.out
     assert "did not return within 1 s" in said
-    assert "The last check: double was still in the loop of line 9" in " ".join(hanging.run("hint", "s01").out.split())
-
-
-def test_json_has_it_as_the_cause(hanging: Place) -> None:
-    double, quadruple = hanging.run("check", "s01", "--isolation", "process", "--json").json["criteria"]
+    double, quadruple = json.loads(file.read_text(encoding="utf-8"))["criteria"]
     assert (double["status"], quadruple["status"]) == ("timed_out", "blocked")
     first = double["failures"][0]
     assert first["where"].endswith("numbers_.py:9") and first["cause"]["text"] == SAID
     assert (first["cause"]["id"], first["cause"]["criterion"]) == ("long-loop", "double")
     assert [each["cause"] for each in double["failures"][1:]] == [None]
+    assert "The last check: double was still in the loop of line 9" in " ".join(hanging.run("hint", "s01").out.split())
 
 
 @pytest.mark.parametrize("level", ["hint", "verdict"])

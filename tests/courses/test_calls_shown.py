@@ -35,10 +35,10 @@ def test_no_loop_goes_over_results_that_were_all_computed_before() -> None:
     trees = [(file, ast.parse(file.read_bytes())) for file in FILES]
     tests = [(file, node) for file, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     loops = [(file, test, node) for file, test in tests for node in ast.walk(test) if isinstance(node, ast.For)]
-    early = [
-        f"{file.name}:{loop.lineno}"
-        for file, test, loop in loops
-        if isinstance(loop.iter, ast.Tuple | ast.List)
-        and sum(_computes(each, _made(test)) for each in loop.iter.elts) > 1
-    ]
+    early = []
+    for file, test, loop in loops:
+        if isinstance(loop.iter, ast.Tuple | ast.List):
+            made = _made(test)
+            if sum(_computes(each, made) for each in loop.iter.elts) > 1:
+                early.append(f"{file.name}:{loop.lineno}")
     assert len(loops) > 50 and early == []

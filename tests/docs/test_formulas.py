@@ -26,8 +26,6 @@ SIGNS = re.compile("[ᵀ√ΣΠ∂∇∘⊙≤≥≈≠∝∈∞⁰¹²³⁴⁵�
 ITEM = re.compile(r"^ *[-*] \[[ x]\] .*$", re.MULTILINE)  # says what the checklist in the terminal says
 LINK = re.compile(r"\[[^]]*\]\([^)]*\)")
 
-identify = pytest.mark.parametrize("page", LESSONS, ids=lambda page: str(page.relative_to(ROOT / "stages")))
-
 
 @cache
 def text(page: Path) -> str:
@@ -56,50 +54,52 @@ def test_the_lessons_have_formulas() -> None:
     assert sum(len(formulas(page)) for page in LESSONS) > 2000
 
 
-@identify
-def test_each_formula_is_drawn_by_serve_and_the_site(page: Path) -> None:
-    assert [each for each in formulas(page) if mathml(each.strip("$")) is None] == []
-    shown = html_of(text(page), PageLocation(page.relative_to(ROOT).as_posix()))
-    assert shown.count("<math") == len(formulas(page))
-    assert "$" not in re.sub(r"(?s)<code>.*?</code>", "", shown)
+def test_each_formula_is_drawn_by_serve_and_the_site() -> None:
+    for page in LESSONS:
+        assert [each for each in formulas(page) if mathml(each.strip("$")) is None] == [], page
+        shown = html_of(text(page), PageLocation(page.relative_to(ROOT).as_posix()))
+        assert shown.count("<math") == len(formulas(page)), page
+        assert "$" not in re.sub(r"(?s)<code>.*?</code>", "", shown), page
 
 
-@identify
-def test_each_formula_reaches_what_draws_it_on_github(page: Path) -> None:
-    kept = read_by_markdown(page)
-    assert [each for each in formulas(page) if each not in kept] == []
-    assert [each for each in formulas(page) if not each.isascii() or re.search(r"<\w|\\operatorname", each)] == []
+def test_each_formula_reaches_what_draws_it_on_github() -> None:
+    for page in LESSONS:
+        kept = read_by_markdown(page)
+        assert [each for each in formulas(page) if each not in kept] == [], page
+        assert [
+            each for each in formulas(page) if not each.isascii() or re.search(r"<\w|\\operatorname", each)
+        ] == [], page
 
 
-@identify
-def test_no_dollar_is_left_over_and_each_has_the_neighbours_that_github_wants(page: Path) -> None:
-    assert "$" not in FORMULA.sub("", text(page))
-    beside = [
-        each[0] for each in FORMULA.finditer(f"\n{text(page)}\n") if each["inline"]
-        and (each.string[each.start() - 1] not in BEFORE or each.string[each.end()] not in BEHIND)
-    ]  # fmt: skip
-    assert beside == []
-    apart = [line for line in text(page).splitlines() if "$$" in line]
-    assert [line for line in apart if not re.fullmatch(r"\$\$[^$ ](?:[^$]*[^$ ])?\$\$", line)] == []
+def test_no_dollar_is_left_over_and_each_has_the_neighbours_that_github_wants() -> None:
+    for page in LESSONS:
+        assert "$" not in FORMULA.sub("", text(page)), page
+        beside = [
+            each[0] for each in FORMULA.finditer(f"\n{text(page)}\n") if each["inline"]
+            and (each.string[each.start() - 1] not in BEFORE or each.string[each.end()] not in BEHIND)
+        ]  # fmt: skip
+        assert beside == [], page
+        apart = [line for line in text(page).splitlines() if "$$" in line]
+        assert [line for line in apart if not re.fullmatch(r"\$\$[^$ ](?:[^$]*[^$ ])?\$\$", line)] == [], page
 
 
-@identify
-def test_no_heading_has_a_formula_since_its_link_would_hold_tex(page: Path) -> None:
-    prose = FORMULA.sub(lambda each: each[0] if each["inline"] else "", text(page))
-    assert [line for line in prose.splitlines() if line.startswith("#") and "$" in line] == []
+def test_no_heading_has_a_formula_since_its_link_would_hold_tex() -> None:
+    for page in LESSONS:
+        prose = FORMULA.sub(lambda each: each[0] if each["inline"] else "", text(page))
+        assert [line for line in prose.splitlines() if line.startswith("#") and "$" in line] == [], page
 
 
-@identify
-def test_no_formula_is_left_in_text(page: Path) -> None:
-    prose = LINK.sub("", ITEM.sub("", FORMULA.sub("", text(page))))
-    assert [line for line in prose.splitlines() if SIGNS.search(line)] == []
+def test_no_formula_is_left_in_text() -> None:
+    for page in LESSONS:
+        prose = LINK.sub("", ITEM.sub("", FORMULA.sub("", text(page))))
+        assert [line for line in prose.splitlines() if SIGNS.search(line)] == [], page
 
 
-@identify
-def test_a_terminal_shows_no_tex(page: Path) -> None:
-    shown = [plain(each.strip("$")) for each in formulas(page)]
-    assert [each for each in shown if re.search(r"[\\$]|[_^]\(?\{|[a-z]\{", each) or not each] == []
-    assert "$" not in FORMULA.sub("", in_words(text(page)))
+def test_a_terminal_shows_no_tex() -> None:
+    for page in LESSONS:
+        shown = [plain(each.strip("$")) for each in formulas(page)]
+        assert [each for each in shown if re.search(r"[\\$]|[_^]\(?\{|[a-z]\{", each) or not each] == [], page
+        assert "$" not in FORMULA.sub("", in_words(text(page))), page
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - set(LESSONS)), ids=lambda page: page.name)

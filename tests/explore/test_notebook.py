@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -20,6 +22,14 @@ from tests.support.places import ROOT
 COURSE = load_course(ROOT)
 WITH = [stage for stage in COURSE.stages if (stage.folder / FILE).is_file()]
 SHOWN = "s15"  # is run by default, the others with --all-tiers
+
+
+@pytest.fixture(autouse=True)
+def as_at_first() -> Iterator[None]:
+    """What runs a notebook leaves Python's own handler of Ctrl-C, also where the tests were started without one."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_these_stages_have_one() -> None:

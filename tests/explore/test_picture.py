@@ -98,10 +98,13 @@ def test_long_words_are_cut_and_long_sentences_take_more_lines() -> None:
     assert " ".join(found).count("extraordinarily") == 12
 
 
-LARGE = [pytest.param(32, heads, marks=pytest.mark.full_matrix("grader/explore")) for heads in (0, 1, 3, 5)]
+SIZES = {
+    size: () if size in ((1, 0), (4, 3), (9, 5), (32, 2)) else pytest.mark.full_matrix("grader/explore")
+    for size in product((1, 4, 9, 32), (0, 1, 2, 3, 5))
+}
 
 
-@pytest.mark.parametrize(("count", "heads"), [*product((1, 4, 9), (0, 1, 2, 3, 5)), (32, 2), *LARGE])
+@pytest.mark.parametrize(("count", "heads"), [pytest.param(*size, marks=marks) for size, marks in SIZES.items()])
 def test_no_map_lies_outside_or_over_another(count: int, heads: int) -> None:
     figure = figure_of(exploration(" ".join(["extraordinarily"] * count), heads))
     figure.canvas.draw()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from illustrations.canvas import Canvas, number
-from illustrations.demo import PICTURE, drawn
 from illustrations.diagrams import Box
 from illustrations.plots import Axis, Frame, Table, ticks
 
@@ -68,8 +67,3 @@ def test_an_arrow_ends_in_its_tip() -> None:
     canvas = Canvas(100, "")
     canvas.arrow([(0, 0), (20, 0)])
     assert 'points="20,0 ' in canvas.svg()
-
-
-def test_the_demo_in_the_readme_is_what_it_prints() -> None:
-    again = "draw it again: uv run --group dev python -m illustrations.demo"
-    assert drawn() == PICTURE.read_text(encoding="utf-8"), again

@@ -27,6 +27,9 @@ def is_set(node: ast.expr) -> bool:
     return False
 
 
+GOES = (ast.For, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Call)
+
+
 def gone_over(node: ast.AST) -> list[ast.expr]:
     """Return what a node goes over from its first to its last."""
     match node:
@@ -44,7 +47,8 @@ def gone_over(node: ast.AST) -> list[ast.expr]:
 def found(text: str) -> Iterator[int]:
     """Yield the lines on which a text goes over a set."""
     for node in ast.walk(ast.parse(text)):
-        yield from (each.lineno for each in gone_over(node) if is_set(each))
+        if isinstance(node, GOES):
+            yield from (each.lineno for each in gone_over(node) if is_set(each))
 
 
 @pytest.mark.parametrize(

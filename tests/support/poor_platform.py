@@ -80,6 +80,17 @@ sys.path += json.loads(sys.argv[1])["path"]
 {become}
 sys.path[:] = before
 """
+ENDED = "-- that was it --"
+ONE_BY_ONE = f"""
+import sys
+from grader.cli import main
+for line in sys.argv[1:]:
+    sys.argv[1:] = line.split()
+    try:
+        main()
+    except SystemExit as left:
+        print("", left.code or 0, {ENDED!r}, sep="\\n", end="")
+"""
 HERE = str(Path(__file__).resolve())
 
 
@@ -91,6 +102,11 @@ def become(platform: str) -> str:
 def program(platform: str) -> str:
     """Return the code of the command `grader` on a platform, with its arguments behind it."""
     return become(platform) + "from grader.cli import main\nmain()\n"
+
+
+def one_by_one(platform: str) -> str:
+    """Return code that runs a command line for each of its arguments, and writes its exit code and ENDED behind it."""
+    return become(platform) + ONE_BY_ONE
 
 
 def impose(platform: str) -> None:
