@@ -202,8 +202,8 @@ class Edited:
 
         others are all calls that are not refused: it explains those that it puts right as well.
         """
-        search = self.begun(refused[0].label)
-        label = refused[0].label
+        label, before = refused[0].label, self.search
+        search, self.search = self.begun(label), before  # what is begun for another function stays its own
         edits = list(_bounds(search.module, search.reached(label)))[:MOST_CONDITIONS] if search is not None else []
         if search is None or budget.is_over:
             return None
