@@ -289,7 +289,9 @@ class Explainer:
         match = known.beside_told(match, waiting) if match is not None else None
         explained: set[Check] = set()
         first = search = self._edited.search
-        searched = [each for each in waiting if each not in shown]
+        if match is None:
+            explained |= self._known_in_mended(label, waiting, left, checks, known)
+        searched = [each for each in waiting if each not in shown and each not in explained]
         while searched and not budget.is_over and len(self.causes) < MOST_CAUSES:
             try:
                 cause = self._edited.by_tests(label, searched, left, checks, budget) if match is None else None
@@ -317,10 +319,7 @@ class Explainer:
             explained |= cause.checks
             checks.mended |= cause.checks
             searched, left = ([each for each in some if each not in explained] for some in (searched, left))
-        refused = [each for each in group if each.is_refusal and each in shown]
-        known_refusal = known.match(refused, checks, self._labels - {label}) if refused else None
-        if known_refusal is not None:  # it says more than that nothing was refused
-            explained |= self._take_known(known_refusal, left, known)
+        explained |= self._of_refusals(label, told, left, checks, known, budget)
         if match is not None and not match.checks <= explained and _is_enough(match, waiting):
             explained |= self._take_pair(
                 match, [each for each in waiting if each not in explained], left, checks, known
@@ -337,6 +336,38 @@ class Explainer:
             explained -= dropped
             checks.mended -= dropped
         return explained
+
+    def _of_refusals(
+        self, label: str, told: set[str], left: Sequence[Check], checks: Checks, known: KnownMistakes, budget: Budget
+    ) -> set[Check]:
+        """Find what says more of calls than that a function does not refuse them, as answers of the tests told show."""
+        missing = [each for each in left if each.is_refusal and each.outcome.test in told]
+        refused = [each for each in missing if each.label == label]
+        match = known.match(refused, checks, self._labels - {label}) if refused else None
+        if match is not None:
+            return self._take_known(match, left, known)
+        try:
+            cause = self._edited.by_bound(refused, missing, checks, budget) if refused else None
+        except RunnerGone:
+            cause = None
+        self.causes += [] if cause is None else [cause]
+        return set() if cause is None else set(cause.checks)
+
+    def _known_in_mended(
+        self, label: str, waiting: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
+    ) -> set[Check]:
+        """Tell the known mistake of calls that another fault hid, by what they are answered once its edit is made."""
+        try:
+            mended = self._edited.as_mended(waiting)
+        except RunnerGone:
+            return set()
+        match = known.match(list(mended), checks, self._labels - {label}) if mended else None
+        if match is None or not _is_enough(match, waiting):
+            return set()
+        place = self._sure_place(match, checks, known)
+        own = replace(match, checks=frozenset(mended[each] for each in match.checks))
+        self._edited.broken.add(match.mistakes[0].replaces)
+        return self._take_known(own, left, known, place)
 
     def _take_pair(
         self, match: Match, rest: Sequence[Check], left: Sequence[Check], checks: Checks, known: KnownMistakes
@@ -444,7 +475,11 @@ class Explainer:
         if outcome.test in self._still_wrong:  # mending what another row is about does not make it pass
             own = [pair for pair in own if pair[0].criterion == outcome.criterion]
         shown = direct.get(outcome.test)
-        if shown is not None and shown.mistake in REFUSED and not any(cause.declared for cause, _ in own):
+        if (
+            shown is not None
+            and shown.mistake in REFUSED
+            and not any(cause.declared or check.is_refusal for cause, check in own)
+        ):
             return replace(outcome, explains=(shown,))
         if own:
             first = min(own, key=lambda pair: (pair[0].criterion != outcome.criterion, len(pair[1].records)))[0]

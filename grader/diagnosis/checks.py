@@ -120,6 +120,14 @@ def _answers(stage: Stage, module: types.ModuleType, ended: Ended, learner: byte
     return replay.agrees(ended.records)
 
 
+def _with_answer(record: Record, result: Any, names: Any, changed: Any) -> Record:
+    """Return a request with another answer, as it came back; an object of the learner's stays what it was."""
+    found = copy.copy(record)
+    found.error, found.changed = error_of(names), bool(changed)
+    found.result = record.result if stays_there(record.result) and found.error is None else result
+    return found
+
+
 @dataclass(eq=False)
 class Check:
     """One call of a test: the requests that lead to it, and what right modules answer.
@@ -301,6 +309,15 @@ class Check:
         except WorkerFailed:
             return 0, 0
         return len(right), replay.agreed
+
+    def answered(self, runner: Runner) -> Check | None:
+        """Return the call as the module on a runner answers it; None where that cannot be told."""
+        told = runner.attempt([[]], self.requests, 20 * STEPS) if self.requests is not None else None
+        match told:
+            case [[list(answers), *_]] if len(answers) == len(self.records):
+                pairs = zip(self.records, answers, strict=True)
+                return replace(self, records=[_with_answer(record, *each[:3]) for record, each in pairs])
+        return None
 
     def score_of(self, told: Any) -> tuple[int, int]:
         """Return the score of what came back for one group."""

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grader.course.mutants import replaced
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS, Gate
 from grader.diagnosis.checks import Check, Checks, is_given_generator
 from grader.diagnosis.edits import Edit
-from grader.diagnosis.edits.base import RARE, USUAL
+from grader.diagnosis.edits.base import LIKELY, RARE, USUAL
 from grader.diagnosis.instrument import FLIP, Trace
 from grader.diagnosis.likeness import likeness, manner_of
 from grader.diagnosis.locate import FIRST, NEAR, NEVER
@@ -48,6 +49,7 @@ MOST_CONDITIONS = 12
 MOST_CALLS = 8
 MOST_SHOWN = 60  # characters of a call
 SEVERAL = 2  # different right answers, where each says little
+OTHER_SIDE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 ORDER = ("", "", "the second time", "the third time", "the fourth time", "the fifth time", "the sixth time")
 
 
@@ -135,11 +137,12 @@ class Edited:
         for check in order[:MOST_TARGETS]:
             if search.is_right(check):  # by the edits that were found before: then it is, with many more
                 continue
-            found = self._edit_of(search, check, left, checks, trusted, budget, allowed)
+            own = allowed if allowed is not None and self._runs_broken(search, check) else None
+            found = self._edit_of(search, check, left, checks, trusted, budget, own)
             if found is None:
                 continue
             steps, fixed = found
-            if allowed is not None and not any(each.label in self.broken for each in fixed):
+            if own is not None and not any(each.label in self.broken for each in fixed):
                 continue  # it makes up for a fault that is not known
             for each in steps:
                 search = search.after(each.edit)
@@ -151,6 +154,24 @@ class Edited:
                 more = []
             return self._cause(steps, frozenset(fixed) | frozenset(more), check)
         return None
+
+    def _runs_broken(self, search: Search, check: Check) -> bool:
+        """Say whether a call runs a function whose fault is not known; what it may call by its text is more."""
+        trace = search.trace(check)
+        bodies = [search.module.functions[name].body for name in self.broken if name in search.module.functions]
+        return trace is None or any(trace.did_run(each) for body in bodies for each in statements(body))
+
+    def as_mended(self, checks: Sequence[Check]) -> dict[Check, Check]:
+        """Return the calls of a function that was edited as they are answered now, each with what it was."""
+        search = self.search
+        if search is None or search.module is self.module:
+            return {}
+        changed = {
+            name for name, node in search.module.functions.items() if self.module.functions.get(name) is not node
+        }
+        search.forms.put({})
+        reaching = [each for each in checks if any(changed & search.reached(label) for label in each.labels)]
+        return {made: each for each in reaching if (made := each.answered(search.runner)) is not None}
 
     @staticmethod
     def right_with(search: Search, checks: Sequence[Check]) -> list[Check]:
@@ -175,6 +196,28 @@ class Edited:
         self.search = search.after(found.edit)
         more = self.search.fixed_by([each for each in left if each not in own], {found.edit.function})
         return self._cause([found], frozenset((*own, *more)), min(own, key=lambda each: each.size))
+
+    def by_bound(
+        self, refused: Sequence[Check], others: Sequence[Check], checks: Checks, budget: Budget
+    ) -> Cause | None:
+        """Return the comparison in a check of arguments that lets pass what has to be refused, by one place.
+
+        others are all calls that are not refused: it explains those that it puts right as well.
+        """
+        label, before = refused[0].label, self.search
+        search, self.search = self.begun(label), before  # what is begun for another function stays its own
+        edits = list(_bounds(search.module, search.reached(label)))[:MOST_CONDITIONS] if search is not None else []
+        if search is None or budget.is_over:
+            return None
+        for check in (*refused, *checks.passing(lambda name: name == label, MOST_CALLS, label)):
+            right = search.tried(check, edits) if edits else []
+            budget.take(len(edits), check.work)
+            edits = [edit for edit, is_right in zip(edits, right, strict=True) if is_right]
+        if len(edits) != 1:
+            return None
+        fixed = frozenset(each for each in others if each in refused or search.tried(each, edits)[0])
+        self.search = search.after(edits[0])
+        return self._cause([Found(edits[0], 0, 0, fixed, 0)], fixed, refused[0])
 
     def by_condition(self, label: str, failing: Sequence[Check], budget: Budget) -> Cause | None:
         """Return the condition that decides wrongly in all failing calls of a function."""
@@ -428,6 +471,22 @@ def _turned(function: str, node: ast.expr, time: int) -> Edit:
     turned = ast.Call(ast.Name(FLIP, ast.Load()), [ast.Constant(time), node], [])
     statement = ast.Pass(lineno=node.lineno)
     return Edit("condition-wrong", function, ((node, turned),), RARE, "", "", statement)
+
+
+def _bounds(module: ModuleText, names: set[str]) -> Iterator[Edit]:
+    """Yield the comparisons of functions before a `raise`, each with the bound itself on its other side."""
+    for name in sorted(names & module.functions.keys()):
+        ifs = [each for each in walk(module.functions[name]) if isinstance(each, ast.If)]
+        for guard in ifs:
+            is_check = any(isinstance(each, ast.Raise) for each in guard.body)
+            for each in walk(guard.test) if is_check else ():
+                if not isinstance(each, ast.Compare):
+                    continue
+                for place, operator in enumerate(each.ops):
+                    if type(operator) in OTHER_SIDE:
+                        ops = [*each.ops[:place], OTHER_SIDE[type(operator)](), *each.ops[place + 1 :]]
+                        new, says = replaced(each, ops=ops), "`{old}` lets pass what has to be refused"
+                        yield Edit("comparison-wrong", name, ((each, new),), LIKELY, says, "", guard, show=module.shown)
 
 
 def _conditions(function: ast.FunctionDef) -> Iterator[ast.expr]:

@@ -108,8 +108,8 @@ class Lookup:
             if (turned := _turned(node, made)) is not None and _extent(turned[1]) < _extent(pairs):
                 made, pairs = turned
             text = ast.dump(made)
-            if not pairs or distance > FARTHEST or text in seen:
-                continue
+            if not pairs or distance > FARTHEST or text in seen or isinstance(pairs[0][1], ast.List):
+                continue  # `[i]` for `i` says nothing of the axis that it keeps
             seen.add(text)
             old, new = pairs[0] if len(pairs) == 1 else (node, made)
             is_named = is_small(new) or any(is_equal(each, new) for each in walk(old))

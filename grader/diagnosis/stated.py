@@ -74,6 +74,8 @@ def of_tree(node: ast.AST) -> Stated:
                 words.add(word)
             case ast.keyword(arg=str(word)):
                 words.add(word)
+            case ast.Constant(value=str(word)) if "->" in word:  # each letter names an axis
+                words |= set(word)
             case ast.Constant(value=str(word)):
                 words |= set(_WORD.findall(word))
             case ast.Constant(value=value) if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -98,3 +98,34 @@ def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet() -> 
     known = Mistake("a-list", "row", "inner", "All came at once.", "Yield each.", wrong)
     found = causes(right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
     assert [each.id for each in found] == ["a-list"]
+
+
+def test_a_known_mistake_is_told_where_the_fault_of_a_helper_hides_it() -> None:
+    known = (mistake("no-sum", "outer", " + b.sum(axis=0)", ""),)
+    learners = replaced("np.maximum(x, 0)", "np.maximum(x, 0).T", replaced(" + b.sum(axis=0)", ""))
+    calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
+    calls += [("outer", (X - n, B)) for n in (0, 1, 2, 3)]
+    assert told(learners, calls, known) == {("transpose-superfluous", "inner"), ("no-sum", "outer")}
+
+
+def test_an_edit_is_looked_for_where_a_broken_function_is_only_called_by_another_way() -> None:
+    right = """
+        import numpy as np
+
+
+        def inner(x):
+            return np.maximum(x, 0)
+
+
+        def other(x, b=None):
+            if b is not None:
+                return inner(x @ b)
+            return np.tanh(x.sum(axis=0) / 3)
+    """
+    odd = "np.cumsum(np.sort(x), axis=0) ** 2 - x"
+    known = (Mistake("odd", "row", "inner", "It is.", "Mend it.", f"def inner(x):\n    return {odd}\n"),)
+    learners = right.replace("np.maximum(x, 0)", odd).replace("x.sum(axis=0)", "x.sum(axis=1)")
+    calls: list[Call] = [("inner", (X - n,)) for n in (1, 2, 3)]
+    calls += [("other", (X - n,)) for n in (0, 1, 2, 3)]
+    found = causes(right, learners, [[each] for each in calls], mistakes=known)
+    assert {(each.id, each.function) for each in found} == {("odd", "inner"), ("axis-wrong", "other")}

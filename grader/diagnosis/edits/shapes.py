@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 
 from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import (
@@ -27,6 +28,7 @@ from grader.diagnosis.module_text import called
 from grader.diagnosis.trees import walk
 
 MOST_AXES = 4
+MOST_LETTERS = 24
 NONE = ast.Constant(None)
 
 
@@ -173,6 +175,27 @@ def reshape_order(site: Site) -> Iterator[Made]:
                 yield site.make(form(sizes, of), says, "Transpose it first: `{new}`.", rank=USUAL, adds=True)
 
 
+@edit("einsum-letters", ast.Constant, rank=LIKELY)
+def einsum_letters(site: Site) -> Iterator[Made]:
+    """Yield the letters of einsum with two of one array exchanged, or one that is another of them."""
+    text = site.node.value
+    if called(site.parent) != "einsum" or not isinstance(text, str) or "->" not in text:
+        return
+    parts = re.split("(,|->)", text.replace(" ", ""))
+    letters = sorted({each for each in text if each.isalpha()})
+    for place, part in enumerate(parts):
+        pairs = [(one, other) for one, other in product(part, letters) if one.isalpha() and one != other]
+        for one, other in pairs[:MOST_LETTERS]:
+            form = part.translate(str.maketrans(one + other, other + one))
+            new = ast.Constant("".join((*parts[:place], form, *parts[place + 1 :])))
+            if other not in part:
+                says = f"`{one}` is used in `{part}` of `{{old}}` where `{other}` is needed"
+                yield site.make(new, says, f"Write `{other}` there.")
+            elif one < other:
+                says = f"`{one}` and `{other}` are exchanged in `{part}` of `{{old}}`"
+                yield site.make(new, says, "Exchange them there.")
+
+
 @edit("all-pairs", ast.BinOp, ast.Compare, rank=LIKELY)
 def all_pairs(site: Site) -> Iterator[Made]:
     """Yield operands of one shape where (n,) against (n, 1) gives a table of all pairs."""
@@ -262,9 +285,11 @@ def axis_added(site: Site) -> Iterator[Made]:
     if not isinstance(site.parent, (ast.BinOp, ast.Compare, ast.Return, ast.Assign, ast.Call, ast.Tuple)):
         return
     beside = [each for each in ast.iter_child_nodes(site.parent) if each is not site.node]
-    if isinstance(site.parent, ast.BinOp) and not any(getattr(site.value(each), "shape", ()) for each in beside):
+    axes = max(len(getattr(site.value(each), "shape", ())) for each in beside or [site.node])
+    if isinstance(site.parent, ast.BinOp) and not axes:
         return  # a number goes with every shape
-    rank = USUAL if isinstance(site.parent, ast.BinOp) else UNUSUAL
+    is_short = 1 < len(value.shape) < axes
+    rank = (LIKELY if is_short else USUAL) if isinstance(site.parent, ast.BinOp) else UNUSUAL
     colon = ast.Slice()
     for place in range(len(value.shape) + 1):
         index: list[ast.expr] = [colon] * len(value.shape)

@@ -181,6 +181,11 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
                 new = replaced(node, **{bound: moved(value, step)})
                 yield site.make(new, f"`{{old}}` {word} one too {late}", rank=LIKELY)
             yield site.make(replaced(node, **{bound: ast.UnaryOp(ast.USub(), value)}), says, rank=UNUSUAL)
+    if node.lower is not None and node.upper is not None and number_in(node.lower) is None and node.step is None:
+        shown = site.show(node.upper)
+        says = f"`{{old}}` ends at `{shown}`, wherever it begins, and has to end `{shown}` behind that"
+        new = replaced(node, upper=ast.BinOp(node.lower, ast.Add(), node.upper))
+        yield site.make(new, says, adds=True, rank=LIKELY)
     if node.lower is None and node.step is None:
         yield site.make(replaced(node, lower=number(1)), "`{old}` begins one too early", rank=USUAL, adds=True)
     if node.upper is None and node.step is None:

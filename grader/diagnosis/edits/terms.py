@@ -41,6 +41,7 @@ OUTER = (
 WHOLE = (ast.Return, ast.Assign, ast.AugAssign, ast.Tuple, ast.Dict, ast.AnnAssign, ast.Lambda, ast.ListComp)
 WORDS = {ast.Add: "added", ast.Sub: "subtracted", ast.Mult: "a factor", ast.Div: "a divisor"}
 CURVED = ("tanh", "exp", "sigmoid", "cosh", "sinh", "sin", "cos", "erf", "log")
+FILLED = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")  # to be written into
 MOST_TERMS = 14
 MOST_SIZES = 10  # arrays and lists by whose length something is divided, those that come last first
 FEW = 4
@@ -276,10 +277,12 @@ def norms_added(site: Site) -> Iterator[Made]:
 
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
 def sum_missing(site: Site) -> Iterator[Made]:
-    """Yield the sum or the mean of a value, over all of it or along an axis."""
+    """Yield the sum or the mean of a value, over all of it or along an axis, and the largest of sizes."""
     value = site.number
-    if value is None or value.kind != "array" or not isinstance(site.parent, WHOLE):
+    if value is None or value.kind != "array" or not isinstance(site.parent, WHOLE) or called(site.node) in FILLED:
         return
+    if called(site.node) in ("abs", "absolute"):
+        yield site.make(named("max", site.node), "the largest entry of `{old}` is needed", adds=True)
     for axis in (None, *range(len(value.shape))):
         for function in ("sum", "mean"):
             keywords = {} if axis is None else {"axis": number(axis)}
