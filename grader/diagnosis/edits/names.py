@@ -58,6 +58,15 @@ def name_confused(site: Site) -> Iterator[Made]:
         yield site.make(ast.Name(name, Load), USED_FOR, rank=LIKELY if is_near and not is_key else USUAL)
 
 
+@edit("name-confused", ast.BinOp, rank=USUAL)
+def formula_for_name(site: Site) -> Iterator[Made]:
+    """Yield a name of a number where another number is computed: `count` for `rows * columns`."""
+    value = site.number
+    if value is not None and not value.shape:
+        names = (each for each in site.alike(value) if isinstance(each, ast.Name))
+        yield from (site.make(each, USED_FOR) for each in names)
+
+
 @edit("name-undefined", ast.Name, rank=LIKELY)
 def name_undefined(site: Site) -> Iterator[Made]:
     """Yield an argument that is never read, or another name, for one that has no value."""
