@@ -98,3 +98,27 @@ def test_a_mistake_of_a_function_that_yields_is_told_where_nothing_ran_yet() -> 
     known = Mistake("a-list", "row", "inner", "All came at once.", "Yield each.", wrong)
     found = causes(right, wrong, [[("inner", ([1.5, 2.5],))], [("inner", ([3.0],))]], [], (known,))
     assert [each.id for each in found] == ["a-list"]
+
+
+def test_a_known_mistake_stands_in_the_line_of_an_edit_that_puts_it_right_too() -> None:
+    right = """
+        import numpy as np
+
+
+        def soft(K, smoothing):
+            return smoothing / K
+
+
+        def loss(p, smoothing):
+            return -np.sum(np.log(p) * soft(p.size, smoothing))
+
+
+        def gradient(p, smoothing):
+            return p - soft(p.size, smoothing)
+        """
+    learners = textwrap.dedent(right.replace("smoothing / K", "smoothing / (K - 1)")).lstrip("\n")
+    source = "def loss(p, smoothing):\n    return -np.sum(np.log(p) * smoothing / (p.size - 1))\n"
+    known = (Mistake("one-less", "row", "loss", "It was divided by K - 1.", "Divide by K.", source),)
+    calls: list[Call] = [(name, (p, 0.3)) for name in ("loss", "gradient") for p in (X[0] / 4, X[1] / 5)]
+    found = causes(right, learners, [[each] for each in calls], mistakes=known)
+    assert {(each.declared, each.function, each.line) for each in found} == {(True, "soft", 5), (False, "soft", 5)}
