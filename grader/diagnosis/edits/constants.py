@@ -178,7 +178,8 @@ def off_by_one(site: Site) -> Iterator[Made]:
     )
     is_length = getattr(getattr(site.node, "func", None), "id", "") == "len" and isinstance(site.parent, ast.Assign)
     is_whole = isinstance(site.parent, (ast.Return, ast.Assign, ast.Call, ast.Tuple))
-    rank = LIKELY if place else USUAL if is_length else UNUSUAL if is_whole else RARE
+    is_divided = isinstance(getattr(site.parent, "op", None), ast.FloorDiv) and site.node is site.parent.left
+    rank = LIKELY if place else USUAL if is_length or is_divided else UNUSUAL if is_whole else RARE
     if isinstance(site.node, ast.BinOp) and number_in(site.node.right) is not None:
         return
     for operator, word in ((ast.Add(), "less"), (ast.Sub(), "more")):
