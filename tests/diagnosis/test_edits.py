@@ -29,6 +29,23 @@ REPEATED: list[Call] = [
 ]
 CASES: list[tuple[str, str, str, str, list[Call], int]] = [
     (
+        "term-missing",
+        """
+        import numpy as np
+        def slope(scores, targets, padding):
+            real = targets != padding
+            return (np.tanh(scores) - 0.5) * real[..., None] / real.sum()
+        """,
+        " * real[..., None]",
+        "",
+        [
+            ("slope", (GRID, np.array([1, 0, 2, 9]), 9)),
+            ("slope", (GRID + 1, np.array([9, 0, 9, 3]), 9)),
+            ("slope", (GRID / 2, np.array([0, 0, 2, 1]), 0)),
+        ],
+        4,
+    ),
+    (
         "argument-missing",
         """
         def windows(values, size, stride=1):
