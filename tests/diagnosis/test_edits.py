@@ -29,6 +29,25 @@ REPEATED: list[Call] = [
 ]
 CASES: list[tuple[str, str, str, str, list[Call], int]] = [
     (
+        "infinite-difference",
+        """
+        import numpy as np
+        def powers(scores, seen):
+            scores = np.where(seen, scores, -np.inf)
+            top = scores.max(axis=1, keepdims=True)
+            top = np.where(np.isfinite(top), top, 0)
+            return np.exp(scores - top)
+        """,
+        "            top = np.where(np.isfinite(top), top, 0)\n",
+        "",
+        [
+            ("powers", (SQUARE, np.array([[True, True, True], [False, False, False], [True, True, False]]))),
+            ("powers", (SQUARE + 1, np.array([[False, False, False], [True, False, True], [True, True, True]]))),
+            ("powers", (SQUARE / 2, np.array([[False, True, True], [True, False, True], [False, False, False]]))),
+        ],
+        5,
+    ),
+    (
         "term-missing",
         """
         import numpy as np
