@@ -220,7 +220,7 @@ def reversed_order(site: Site) -> Iterator[Made]:
     value = site.value()
     if value is not None and value.kind == "sequence" and called(site.parent) in JOINING:
         turned = ast.Subscript(site.node, ast.Slice(None, None, number(-1)), Load)
-        yield site.make(turned, "`{old}` is in the wrong order: it has to be reversed", adds=True, rank=USUAL)
+        yield site.make(turned, "`{old}` is in the wrong order: it has to be reversed", adds=True, rank=LIKELY)
     is_loop = isinstance(site.parent, (ast.For, ast.comprehension)) and site.parent.iter is site.node
     if not is_loop or value is None or value.kind not in ("array", "sequence", "text"):
         return
