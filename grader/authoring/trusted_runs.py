@@ -20,7 +20,6 @@ import pytest
 
 from grader import __version__
 from grader.course.answers import module_from
-from grader.course.provided import named
 from grader.isolation import tiers
 from grader.isolation.tiers import LocalWorkerFactory
 from grader.isolation.workers import Workers
@@ -67,12 +66,9 @@ Loading = Callable[[], AbstractContextManager[None]]
 class TrustedProvider:
     """Gives each test a module of its own, made of one text."""
 
-    def __init__(
-        self, suite: Suite, source: str, seed: int, loading: Callable[[], AbstractContextManager[None]]
-    ) -> None:
+    def __init__(self, source: str, seed: int, loading: Callable[[], AbstractContextManager[None]]) -> None:
         self.seed = seed
         self.file = f"<{NAME}>"
-        self._suite = suite
         self._code = compile(source, self.file, "exec", dont_inherit=True)
         self._loading = loading
 
@@ -81,10 +77,6 @@ class TrustedProvider:
         del item
         with self._loading():
             return module_from(self._code, NAME)
-
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
-        return named(self._suite.files.data, name, self._suite.stage.id)
 
     def attempt(self, item: pytest.Item, following: pytest.Item | None = None) -> Attempt:
         """Run a test, and return what came of it; one that is not plain is not run, and so has not passed."""
@@ -97,7 +89,7 @@ class TrustedProvider:
 @contextmanager
 def provided(suite: Suite, source: str, seed: int, loading: Loading = nullcontext) -> Iterator[TrustedProvider]:
     """Have the suite's tests, which are in place, get the module while the block lasts; SyntaxError if it is none."""
-    provider = TrustedProvider(suite, source, seed, loading)
+    provider = TrustedProvider(source, seed, loading)
     suite.config.stash[plugin.PROVIDER] = provider
     try:
         yield provider
@@ -313,7 +305,7 @@ def _run_all(
     task: JudgeTask, mutants: Sequence[ChangedForm], messages: Messages, workers: Workers, shared: SharedStatus
 ) -> None:
     """Load the module, then run the tests on one form after another, and tell what came of each."""
-    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    process = LearnerProcess(task.job, task.tier, workers, task.options.fork)
     try:
         with task.suite.in_place(), suppress(Exception):  # of a form that then runs alone, where it is told
             process.load()
@@ -354,8 +346,8 @@ class MutantRunner(Grader):
         found: list[Outcome | None] = []
         while len(found) < len(mutants):
             if options.fork:
-                task = self._task(snapshot, options, self._tier(options.isolation)[0], ())
-                own = self.workers(task.tier, task.fork)
+                task = self._task(snapshot, options, tiers.choose(options.isolation)[0], ())
+                own = self.workers(task.tier)
                 found += [] if task.suite.faults else caught_through_worker(task, mutants[len(found) :], own)
             if len(found) < len(mutants):
                 source = mutants[len(found)].source.encode()

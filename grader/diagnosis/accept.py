@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any
 
-from grader.diagnosis.checks import Check, Checks, Ended, answer_of
+from grader.diagnosis.checks import Check, Checks, answer_of
 from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
 from grader.diagnosis.instrument import INFINITE, Trace
 from grader.diagnosis.locate import FIRST, Places
@@ -24,6 +24,7 @@ from grader.diagnosis.runner import LEAST_STEPS, RunnerGone
 from grader.diagnosis.search import Found, Search
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
+from grader.sandbox.connection import Ended
 
 SEEDS = (1, 2)  # further on, with which an edit has to stand as well
 MOST_FURTHER = 12  # edits that are tried in further calls

@@ -19,7 +19,7 @@ from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.accept import OF_ANSWERS
 from grader.diagnosis.answers import Answers
-from grader.diagnosis.checks import Check, Checks, Ended, Passed, of_convention
+from grader.diagnosis.checks import Check, Checks, by_asked_name, evidence_of, of_convention
 from grader.diagnosis.edited import Cause, Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.module_text import ModuleText, parsed
@@ -29,7 +29,7 @@ from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
 from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget, Search
 from grader.outcome import CUT, SEARCH, Diagnosis, Outcome
 from grader.process import uncollected
-from grader.sandbox.connection import RequestLog
+from grader.sandbox.connection import Ended, Passed, RequestLog
 from grader.submission.parsing import shown_text
 
 MOST_CAUSES = 8  # edits that are looked for in one module
@@ -511,5 +511,5 @@ def settled(
     )  # fmt: skip
     with uncollected():
         return explainer.explained(
-            outcomes, [Ended.of(*each) for each in log.failed], [*filter(None, map(Passed.of, log.passed))]
+            outcomes, [*map(by_asked_name, log.failed)], [*filter(None, map(evidence_of, log.passed))]
         )

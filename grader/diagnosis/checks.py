@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from grader.diagnosis.instrument import LOG
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.runner import STEPS, Runner, Stand, error_of, requests_of, stays_there
 from grader.outcome import Outcome
-from grader.sandbox.connection import LoggedTest, PassedTest
+from grader.sandbox.connection import Ended, Passed
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Name, Record
@@ -36,18 +36,9 @@ FRACTION = 1e-6  # what is nearer to a whole number counts as one
 FEW = 4  # whole numbers, and fewer, that many formulas give as well
 
 
-@dataclass(frozen=True)
-class Ended:
-    """A test that ended: its outcome, what it asked and was answered, and the names of the module that it asked."""
-
-    outcome: Outcome
-    records: list[Record]
-    names: dict[str, Name]
-
-    @classmethod
-    def of(cls, outcome: Outcome, records: list[Record], names: dict[str, Name]) -> Self:
-        """Return a test whose records call a class by the name that was asked for, whatever it was defined as."""
-        return cls(outcome, _by_asked_name(records, names), names)
+def by_asked_name(test: Ended) -> Ended:
+    """Return a test whose records call a class by the name that was asked for, whatever it was defined as."""
+    return test._replace(records=_by_asked_name(test.records, test.names))
 
 
 def _by_asked_name(records: list[Record], names: Mapping[str, Name]) -> list[Record]:
@@ -69,29 +60,15 @@ def _relabelled(record: Record, names: Mapping[str, str]) -> Record:
     return found
 
 
-@dataclass(frozen=True)
-class Passed:
-    """A test that passed: the functions that it called, how much it gave them, and its requests, once needed."""
-
-    outcome: Outcome
-    calls: frozenset[str]
-    size: int
-    ended: Callable[[], Ended | None]
-    is_usual: bool = False  # whether the reference answers alike, to the byte
-
-    @classmethod
-    def of(cls, test: LoggedTest | PassedTest) -> Self | None:
-        """Return a test of a run; None where its requests cannot be repeated."""
-        if isinstance(test, PassedTest):
-            return cls(test.outcome, test.calls, test.size, lambda: _ended(test.run()), test.is_usual)
-        if not usable(test.records):
-            return None
-        ended = Ended.of(*test)
-        return cls(test.outcome, *calls_of(test.records, test.names), lambda: ended)
-
-
-def _ended(test: LoggedTest | None) -> Ended | None:
-    return None if test is None else Ended.of(*test)
+def evidence_of(test: Ended | Passed) -> Passed | None:
+    """Return a test of a run that passed; None where its requests cannot be repeated."""
+    if isinstance(test, Passed):
+        ended = test.ended
+        return test._replace(ended=lambda: None if (found := ended()) is None else by_asked_name(found))
+    if not usable(test.records):
+        return None
+    named = by_asked_name(test)
+    return Passed(test.outcome, *calls_of(test.records, test.names), lambda: named)
 
 
 def calls_of(records: list[Record], names: dict[str, Name]) -> tuple[frozenset[str], int]:

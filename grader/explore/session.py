@@ -36,7 +36,8 @@ from grader.explore.model import (
 from grader.explore.values import Unfit
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
-from grader.judging.judge_process import Bounded, Bounds, Telling, bounded
+from grader.judging import bounds
+from grader.judging.judge_process import Bounded, Bounds, bounded
 from grader.judging.task import Death, Messages, SharedStatus, records, unpacked
 from grader.outcome import Where
 from grader.sandbox.connection import Connection, MissingName, RemoteModule
@@ -216,7 +217,7 @@ def explore(
     is_lesson = example is None or example.is_lesson
 
     def body(messages: Messages, workers: Workers, shared: SharedStatus) -> None:
-        walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, Telling(messages, shared))
+        walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, messages, shared)
 
     found = bounded(
         body,
@@ -233,27 +234,38 @@ def _given(plan: Plan, example: Example | None) -> str:
 
 
 def walked(
-    plan: Plan, stage: Stage, process: LearnerProcess, known: dict[str, Any], is_lesson: bool, telling: Telling
+    plan: Plan,
+    stage: Stage,
+    process: LearnerProcess,
+    known: dict[str, Any],
+    is_lesson: bool,
+    messages: Messages,
+    shared: SharedStatus,
 ) -> None:
-    """Go through the steps, within a judge, and tell what came of each, then what can be drawn."""
+    """Go through the steps, within a judge, and tell what came of each, then what can be drawn.
+
+    A learner's values can end the judge in each step, and in drawing: each may take as much time as a test.
+    """
     try:
         process.load()
     except LoadFailed as failed:
-        telling.send("problem", failed.problem)
+        messages.send("problem", failed.problem)
         return
-    process.on_request = telling.shared.call
+    process.on_request = shared.call
     start = frozenset(known)
     walk = StepRunner(stage, process, known, is_lesson)
     steps: list[StepResult] = []
     try:
         for place, step in enumerate(plan.steps):
-            telling.at(place)
+            shared.at("test", place)
+            bounds.bound_time(bounds.TEST_SECONDS)
             steps.append(walk.step(step))
-            telling.send("step", steps[-1])
+            messages.send("step", steps[-1])
     finally:
         walk.close()
         process.kill()
-    telling.at(len(plan.steps))
+    shared.at("test", len(plan.steps))
+    bounds.bound_time(bounds.TEST_SECONDS)
     found = origins(plan, steps, walk.known, start, walk.given)
     waiting = {each.id for each in steps if each.status == "blocked"}
     left_out = {each.picture for each in found if each.wrong and each.step in waiting}  # nothing there is right yet
@@ -261,7 +273,7 @@ def walked(
         tuple(each for each in made(walk.known) if each.id not in left_out) for made in (plan.maps, plan.drawings)
     )
     told = tuple(each for each in found if each.picture not in left_out)
-    telling.send("shown", maps, drawings, next_function(stage, walk.unwritten), told)
+    messages.send("shown", maps, drawings, next_function(stage, walk.unwritten), told)
 
 
 def origins(

@@ -33,7 +33,7 @@ from grader.gradebook.class_run import (
 )
 from grader.gradebook.cluster import Cluster, Order, packed
 from grader.gradebook.intake import Alarm, Intake, Loading, ReadAttempt, expected, survey, taken
-from grader.gradebook.job import MOST_PATIENCE, Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
+from grader.gradebook.job import Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
 from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
 from grader.gradebook.process_pool import ProcessPool, WorkerDied
@@ -41,6 +41,7 @@ from grader.gradebook.records import Attempt, Key, Member, Outcome, Result, Vers
 from grader.gradebook.roster import described
 from grader.gradebook.store import Gradebook
 from grader.gradebook.submissions import Listing, StudentSubmission, listing
+from grader.judging.grading import MOST_PATIENCE
 from grader.report.escape import one_line
 from grader.report.stored import decided
 from grader.submission import Snapshot
@@ -48,7 +49,7 @@ from grader.submission.earlier import Lending, used_modules
 from grader.submission.snapshot import UsedModule
 from grader.verdict import SOURCE
 
-SPARE_SECONDS = 60.0  # beyond the time of both tries, until a process that grades is taken for dead
+SPARE_SECONDS = 60.0  # beyond a stage's time, until a process that grades is taken for dead
 TRIES = 2  # of a submission whose process dies
 MOST_WHY = 1000  # characters of what is kept of a fault
 RECURRING = 3  # submissions with a seed, from which a plan of its tests pays for the first of them
@@ -61,7 +62,7 @@ def coordinating(
     stages: tuple[Stage, ...], options: RunOptions, book: Gradebook, context: RunContext, on_progress: OnProgress
 ) -> Iterator[Coordinator]:
     """Give a coordinator whose processes know the course, here or on a cluster; they end with the block."""
-    seconds = max(stage.limits.stage_seconds for stage in stages) * (1 + MOST_PATIENCE) + SPARE_SECONDS
+    seconds = max(stage.limits.stage_seconds for stage in stages) * MOST_PATIENCE + SPARE_SECONDS
     share_one_heap()
     with stoppable():
         executor: ProcessPool | Cluster

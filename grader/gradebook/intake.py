@@ -133,7 +133,7 @@ def _or_misnamed(
     if found.snapshot is not None or found.outcome == "fault":
         return found
     is_refused = found.outcome == "rejected" and is_archive(things[0].name)  # for what is in it, not its name
-    for thing in things[is_refused:]:
+    for thing in things[1:] if is_refused else things:
         try:
             misnamed = None if thing.path.is_symlink() else take_misnamed(stage, thing.path, root)
         except (SubmissionError, GraderFault, OSError, MemoryError):

@@ -8,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from grader import __version__
 from grader.course.provenance import Provenance
@@ -29,14 +27,9 @@ from grader.submission.parsing import Problem
 from grader.verdict import Run, Verdict, decide
 
 DIGEST = 12  # characters of a stage's digest in a course version
-CROWDED = 1.5  # processes that share a core, from which a stage's time by the clock says little
-MOST_PATIENCE = 8.0  # times a stage's seconds
-SPARE = 1.5  # of patience: who shares a core is not served in turn
 _course: list[tuple[Course, Provenance]] = []  # of this process
 _warm: dict[str, Grader] = {}
 _versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
-EVERY_SECONDS = 0.25
-RUNNING = Path("/proc/loadavg")
 
 
 @dataclass(frozen=True)
@@ -121,7 +114,7 @@ def grade_job(job: GradingJob) -> Done:
     if _versions[stage.id] != job.key.course:
         raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
     options = Options(job.key.seed, job.key.isolation, feedback=job.feedback, pool=job.pool, recurs=job.recurs)
-    verdict = _patiently(_grader(course, stage), job.snapshot, options)
+    verdict = _grader(course, stage).grade(job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)
     fault = "; ".join(faults(verdict)) if verdict.grader_fault else ""
@@ -140,56 +133,8 @@ def faults(verdict: Verdict) -> Iterator[str]:
             yield f"criterion {row.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
 
 
-def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:
-    """Grade; where the stage's time was used up on a machine that was crowded, once more with as much longer."""
-    with LoadMonitor() as crowd:
-        verdict = grader.grade(snapshot, options)
-    is_cut = any(row.status == "timed_out" for row in verdict.criteria) or verdict.problem is not None
-    if crowd.of_a_core < CROWDED or not is_cut or verdict.run.duration_s < grader.stage.limits.stage_seconds:
-        return verdict
-    patience = min(SPARE * crowd.of_a_core, MOST_PATIENCE)
-    return grader.grade(snapshot, replace(options, patience=patience))
-
-
 def _grader(course: Course, stage: Stage) -> Grader:
     """Return the grader of a stage; that of another stage is closed, since a class is graded stage by stage."""
     for name in [name for name in _warm if name != stage.id]:
         _warm.pop(name).close()
     return _warm.setdefault(stage.id, Grader(course, stage, warm=True))
-
-
-def running(path: Path = RUNNING) -> int | None:
-    """Return how many processes and threads of the machine compute or wait for a core; None where it does not tell."""
-    try:
-        return int(path.read_text(encoding="ascii").split()[3].partition("/")[0])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-class LoadMonitor:
-    """Looks at the machine as long as its block lasts."""
-
-    def __init__(self, path: Path = RUNNING, cores: int | None = None) -> None:
-        self._path = path
-        self._cores = cores or os.cpu_count() or 1
-        self._seen: list[int] = []
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    @property
-    def of_a_core(self) -> float:
-        """How many processes shared a core, on average; 1 where each had one of its own, or where nothing tells."""
-        return max(1.0, sum(self._seen) / len(self._seen) / self._cores) if self._seen else 1.0
-
-    def _look(self) -> None:
-        while not self._over.wait(EVERY_SECONDS):
-            if (now := running(self._path)) is not None:
-                self._seen.append(now)

@@ -7,13 +7,12 @@ import importlib.util
 import marshal
 import os
 import shutil
-import struct
 import sys
 import sysconfig
 import tempfile
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from grader.errors import CourseError, IsolationRefused
@@ -38,26 +37,18 @@ def parts() -> list[Path]:
 
 @functools.cache
 def _contents() -> tuple[tuple[str, bytes], ...]:
-    """Return the files of a bundle, each with its bytecode, so that no worker compiles; read once."""
+    """Return the files of a bundle, each with its bytecode, so that no worker compiles; read once.
+
+    The bytecode is in the form that is believed whatever the time of its source.
+    """
     found: list[tuple[str, bytes]] = [("grader/__init__.py", b"")]
     for part in parts():
-        name, source = f"grader/{part.parent.name}/{part.name}", part.read_bytes()
-        compiled = f"{part.stem}.{sys.implementation.cache_tag}.pyc"
-        found.append((name, source))
-        found.append((f"grader/{part.parent.name}/__pycache__/{compiled}", _bytecode(part, name, source)))
+        room, source = f"grader/{part.parent.name}", part.read_bytes()
+        compiled = f"{room}/__pycache__/{part.stem}.{sys.implementation.cache_tag}.pyc"
+        header = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + importlib.util.source_hash(source)
+        code = SourceFileLoader(part.stem, str(part)).get_code(part.stem)
+        found += [(f"{room}/{part.name}", source), (compiled, header + marshal.dumps(code))]
     return tuple(found)
-
-
-def _bytecode(part: Path, name: str, source: bytes) -> bytes:
-    """Return the bytecode of a module in the form that is believed whatever the time of its source."""
-    begins = importlib.util.MAGIC_NUMBER
-    header = begins + (1).to_bytes(4, "little") + importlib.util.source_hash(source)
-    with suppress(OSError):
-        kept = Path(importlib.util.cache_from_source(str(part))).read_bytes()
-        time = int(part.stat().st_mtime) & 0xFFFFFFFF
-        if kept[:16] == begins + struct.pack("<III", 0, time, len(source) & 0xFFFFFFFF):
-            return header + kept[16:]
-    return header + marshal.dumps(compile(source, name, "exec", dont_inherit=True))
 
 
 def build_bundle(folder: Path) -> Path:

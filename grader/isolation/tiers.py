@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import children
 from grader.course.table import listed
-from grader.errors import CourseError, IsolationRefused
+from grader.errors import IsolationRefused
 from grader.isolation import bundle, tier, users, zygote
 from grader.isolation.bundle import ENVIRONMENT, OwnFolder
 from grader.isolation.seccomp import filter_program
@@ -36,6 +35,7 @@ TOKEN_BYTES = 32
 TOKEN_SECONDS = 0.5  # for the token of somebody who has connected
 TRIES = 2  # to have a worker forked, the second by a process that takes another's place
 LOOK_SECONDS = 0.1  # between looks whether the process has ended
+SCRATCH = "scratch"  # in a worker's folder
 BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 
@@ -94,18 +94,9 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
         raise IsolationRefused(f"{name} needs a system that can fork")
     bundle.expect_apart(packages, hide)
     try:
-        if fork and (forked := _forked(chosen, hide, packages)) is not None:
-            return forked
+        forked = _forked(chosen, hide, packages) if fork else None
+        return forked or _started(chosen, hide, fork, packages)
     except OSError as error:
-        raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
-    folder = OwnFolder()
-    try:
-        return _start(name, hide, fork, folder, packages)
-    except (CourseError, IsolationRefused):
-        folder.cleanup()
-        raise
-    except OSError as error:
-        folder.cleanup()
         raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
 
 
@@ -117,126 +108,109 @@ class LocalWorkerFactory:
     hide: Path
     fork: bool = FORKS
     packages: Sequence[str] = ()
-    _lease: zygote.Lease | None = field(default=None, init=False)
+    _zygote: zygote.Zygote | None = field(default=None, init=False)
 
     def prepare(self) -> None:
         """Start the clean process, so that it imports NumPy while this one does something else."""
-        if self.fork and self._lease is None:
+        if self.fork and self._zygote is None:
             with suppress(OSError):  # the next start meets it again
-                self._keep(zygote.lease(tier.find(self.tier), self.hide, self.packages, _spawn))
+                self._zygote = zygote.shared(tier.find(self.tier), self.hide, self.packages, _spawn)
 
     def start(self) -> WorkerProcess:
         """Return a new worker; IsolationRefused where none can be started."""
         started = start(self.tier, self.hide, self.fork, self.packages)
-        if started.lease is not None and (self._lease is None or self._lease.zygote is not started.lease.zygote):
-            self.close()
-            self._keep(started.lease.another())
+        self._zygote = started.zygote or self._zygote
         return started
 
-    def beside(self) -> WorkerProcess:
-        """Return one more worker; IsolationRefused where none can be started."""
-        return self.start()
+    def beside(self) -> LocalWorkerFactory:
+        """Return where workers come from that run beside those that were started."""
+        return self
 
     def close(self) -> None:
-        """Give back the clean process, which ends if nobody else has a lease of it."""
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            lease.give_back()
-
-    def _keep(self, lease: zygote.Lease | None) -> None:
-        self._lease = lease
-        if lease is not None:
-            weakref.finalize(self, lease.give_back)
+        """Let go of the clean process, which ends if nobody else has it."""
+        self._zygote = None
 
 
 def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> WorkerProcess | None:
     """Return a worker that a clean process forked; None where each needs a start of its own."""
     for _ in range(TRIES):
-        lease = zygote.lease(chosen, hide, packages, _spawn)
-        if lease is None:
+        found = zygote.shared(chosen, hide, packages, _spawn)
+        if found is None:
             return None
         try:
-            if lease.zygote.why_unable() is None:
-                return _fork_of(chosen, lease, hide)
+            if found.why_unable() is None:
+                return _fork_of(chosen, found, hide)
         except OSError:  # the next one takes its place
-            lease.zygote.abandon()
-        except BaseException:
-            lease.give_back()
-            raise
-        lease.give_back()
+            found.abandon()
     return None
 
 
-def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> WorkerProcess:
-    place = replace(lease.zygote.place, hide=hide)
+def _fork_of(chosen: tier.Tier, found: zygote.Zygote, hide: Path) -> WorkerProcess:
     folder = None if chosen.name_spaces else OwnFolder()
     try:
-        spec = _confined(chosen, place, None if folder is None else Path(folder.name))
-        process, connection = lease.zygote.fork(spec)
+        spec = _confined(chosen, replace(found.place, hide=hide), None if folder is None else Path(folder.name))
+        process, connection = found.fork(spec)
     except BaseException:
         if folder is not None:
             folder.cleanup()
         raise
     user = spec["user"] if spec["apart"] else 0
-    return WorkerProcess(process, connection, chosen, folder, guarded=True, user=user, lease=lease)
+    return WorkerProcess(process, connection, chosen, folder, guarded=True, user=user, zygote=found)
 
 
 def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict[str, Any]:
-    """Return the settings of a worker, whose scratch folder is in a folder, or in memory."""
+    """Return the settings of a worker, whose scratch folder is in a folder, or in memory.
+
+    It belongs to the run's own user alone, or to everyone where the run has none.
+    """
     user = users.draw() if users.can_change() else 0
     if folder is None:
         return chosen.confine(place, Path(os.devnull), user)
-    scratch = folder / "scratch"
+    scratch = folder / SCRATCH
     scratch.mkdir()
     folder.chmod(0o755)
     spec = chosen.confine(place, scratch, user)
-    _hand_over(scratch, user if spec["apart"] else 0)
+    if user and spec["apart"]:
+        os.chown(scratch, user, user)
+        scratch.chmod(0o700)
+    else:
+        scratch.chmod(0o777)
     return spec
 
 
-def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Sequence[str]) -> WorkerProcess:
-    """Start an interpreter for one worker."""
-    chosen = tier.find(name)
-    place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
-    spec = {**_confined(chosen, place, Path(folder.name)), "name_spaces": False}
-    given = {"forks": False, "path": chosen.path(place)}
-    scratch = Path(folder.name) / "scratch"
-    if not fork:
-        return _started_over_tcp(chosen, place, given, {**spec, "guard": ""}, scratch, folder)
-    ours, theirs = socket.socketpair()
-    with theirs:
-        try:
-            process = _spawn(chosen.command(place, {**given, "fd": theirs.fileno()}), scratch, (theirs.fileno(),))
-            ours.sendall(zygote.framed(spec))
-        except OSError:
-            ours.close()
-            raise
-    return WorkerProcess(process, ours, chosen, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
+def _started(chosen: tier.Tier, hide: Path, fork: bool, packages: Sequence[str]) -> WorkerProcess:
+    """Return a worker that is an interpreter of its own."""
+    folder = OwnFolder()
+    try:
+        place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
+        spec = {**_confined(chosen, place, Path(folder.name)), "name_spaces": False}
+        given = {"forks": False, "path": chosen.path(place)}
+        scratch = Path(folder.name) / SCRATCH
+        if fork:
+            connection, theirs = socket.socketpair()
+            with theirs:
+                command = chosen.command(place, {**given, "fd": theirs.fileno()})
+                process = _spawn(command, scratch, (theirs.fileno(),))
+        else:
+            process, connection = _over_tcp(chosen, place, given, scratch)
+            spec["guard"] = ""
+        connection.sendall(zygote.framed(spec))
+    except BaseException:
+        folder.cleanup()
+        raise
+    user = spec["user"] if spec["apart"] else 0
+    return WorkerProcess(process, connection, chosen, folder, guarded=fork, user=user)
 
 
-def _hand_over(scratch: Path, user: int) -> None:
-    """Give the scratch folder to the run's own user alone, or to everyone where it has none."""
-    if user:
-        os.chown(scratch, user, user)
-    scratch.chmod(0o700 if user else 0o777)
-
-
-def _started_over_tcp(
-    chosen: tier.Tier,
-    place: tier.Place,
-    given: dict[str, Any],
-    spec: dict[str, Any],
-    scratch: Path,
-    folder: OwnFolder,
-) -> WorkerProcess:
+def _over_tcp(
+    chosen: tier.Tier, place: tier.Place, given: dict[str, Any], scratch: Path
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)
-        command = chosen.command(place, {**given, "port": listener.getsockname()[1]})
-        process = _spawn(command, scratch, (), token)
+        process = _spawn(chosen.command(place, {**given, "port": listener.getsockname()[1]}), scratch, (), token)
         connection = accepted(listener, token, process)
         connection.settimeout(None)
-        connection.sendall(zygote.framed(spec))
-        return WorkerProcess(process, connection, chosen, folder)
+        return process, connection
 
 
 def accepted(

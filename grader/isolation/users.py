@@ -10,8 +10,7 @@ import functools
 import os
 import secrets
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,12 +56,12 @@ def shortfall() -> str | None:
 
 @functools.cache
 def _can_become_nobody() -> bool:
-    return _managed(lambda: become(NOBODY, []))
+    return kernel.managed(lambda: become(NOBODY, []))
 
 
 @functools.cache
 def _is_limited() -> bool:
-    return _managed(_be_refused_a_process)
+    return kernel.managed(_be_refused_a_process)
 
 
 def _be_refused_a_process() -> None:
@@ -72,21 +71,6 @@ def _be_refused_a_process() -> None:
         if child := os.fork():
             os.waitpid(child, 0)
         raise kernel.Unconfined("a process could be started past the limit")
-
-
-def _managed(attempt: Callable[[], None]) -> bool:
-    """Say whether a child of this process manages what this process cannot do to itself, and take back."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child goes back to none of them
-        child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            attempt()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitpid(child, 0)[1] == 0
 
 
 def draw() -> int:

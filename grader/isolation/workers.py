@@ -12,10 +12,9 @@ from typing import Protocol
 
 from grader.isolation import leftovers, users
 from grader.isolation.bundle import OwnFolder
-from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.tier import Tier
-from grader.isolation.zygote import Fork, Lease
-from grader.worker import supervisor
+from grader.isolation.zygote import Fork, Zygote
+from grader.worker import kernel, supervisor
 from grader.worker.confine import NOBODY
 
 
@@ -46,8 +45,8 @@ class Workers(Protocol):
     def start(self) -> Worker:
         """Return a new worker, or one that was started ahead; IsolationRefused where there is none."""
 
-    def beside(self) -> Worker:
-        """Return one more worker, which runs beside those that were started; IsolationRefused where there is none."""
+    def beside(self) -> Workers:
+        """Return where workers come from that run beside those that were started."""
 
 
 LEAVE_SECONDS = supervisor.END_SECONDS + 1
@@ -57,6 +56,12 @@ OVER = {
     supervisor.TOO_MANY_FILES: f"it made more than {supervisor.SCRATCH_FILES} files",
     supervisor.TOO_MUCH_MEMORY: "it and the processes that it started took more memory than two of them may",
 }
+
+
+def close_to_others() -> None:
+    """Let no process of this user look into this one from here on: it holds tests, or starts learners' code."""
+    with contextlib.suppress(kernel.Unconfined):
+        kernel.set_open(False)
 
 
 @dataclass
@@ -72,12 +77,12 @@ class WorkerProcess:
     folder: OwnFolder | None
     guarded: bool = False
     user: int = 0
-    lease: Lease | None = None  # of the zygote that forked it
+    zygote: Zygote | None = None  # that forked it, and stays as long as it runs
     _ended: bool = field(default=False, init=False)
     _since: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        PTRACE_GUARD.hold()
+        close_to_others()
         if self.folder is not None:
             with contextlib.suppress(OSError):
                 self._since = os.stat(self.folder.name).st_ctime_ns
@@ -100,11 +105,9 @@ class WorkerProcess:
                 self.folder.cleanup()
         if not self._ended:
             self._ended = True
-            if self.lease is not None:
-                self.lease.give_back()
+            self.zygote = None
             if self.user and self.tier.leaves_files:
                 leftovers.remove(self.user, self._since)
-            PTRACE_GUARD.release()
 
     def running(self) -> bool:
         """Say whether the process has not ended."""

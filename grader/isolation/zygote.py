@@ -1,6 +1,6 @@
 """The grader's end of a zygote: a clean process in a tier that forks a worker for each submission.
 
-All who start workers with the same packages and view of the files share one, as long as one of them is there.
+All who start workers with the same packages and view of the files share one. It ends when nobody refers to it any more.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,9 +36,9 @@ BEGIN_SECONDS = 20.0
 END_SECONDS = 5.0
 KILLED = -9
 Spawn = Callable[[list[str], Path, tuple[int, ...]], "subprocess.Popen[bytes]"]
-_lock = threading.RLock()
-_shared: dict[tuple[object, ...], Zygote] = {}
-_unable: dict[tuple[str, bool], str | None] = {}  # why forks cannot be kept apart in a tier here; None where they can
+_lock = threading.Lock()
+_shared: weakref.WeakValueDictionary[tuple[object, ...], Zygote] = weakref.WeakValueDictionary()
+_unable: dict[str, str | None] = {}  # by tier: why forks cannot be kept apart here; None where they can
 
 
 @dataclass
@@ -106,17 +107,15 @@ class Fork:
 
 
 class Zygote:
-    """A clean process, as long as somebody has a lease of it."""
+    """A clean process, as long as somebody refers to it: who starts workers, or a worker that it forked."""
 
     def __init__(self, tier: Tier, place: Place, spawn: Spawn, folder: OwnFolder) -> None:
         self.place = place
-        self.leases = 0
         self.has_forked = False
         self._tier = tier
-        self._folder = folder
         self._owner = os.getpid()
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._is_probed = tier.name_spaces and _case(tier) not in _unable
+        self._is_probed = tier.name_spaces and tier.name not in _unable
         given = {
             "forks": True, "fd": theirs.fileno(), "path": tier.path(place), "and_user": not users.can_change(),
             "probed": PROBED if self._is_probed else None,
@@ -127,6 +126,7 @@ class Zygote:
             except OSError:
                 self._channel.close()
                 raise
+        weakref.finalize(self, _end, self._channel, self.process, folder, self._owner)
 
     def why_unable(self) -> str | None:
         """Return why its forks cannot be kept apart as the tier promises; None where they can. Found out once."""
@@ -138,8 +138,8 @@ class Zygote:
             except OSError as error:
                 told = str(error).encode()
             self._channel.settimeout(None)
-            _unable[_case(self._tier)] = None if told == ABLE else told.decode(errors="replace") or "it ended"
-        return _unable.get(_case(self._tier))
+            _unable[self._tier.name] = None if told == ABLE else told.decode(errors="replace") or "it ended"
+        return _unable.get(self._tier.name)
 
     def is_own(self) -> bool:
         """Say whether this process started it, and is no fork of the one that did."""
@@ -180,59 +180,31 @@ class Zygote:
         self.has_forked = True
         return forked, connection
 
-    def end(self) -> None:
-        """End the process, which waits for its forks, and remove its modules; in a fork of the grader, leave both."""
-        with self._channel:
-            if not self.is_own():
-                return
-            with suppress(OSError):
-                self._channel.send(END)
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(END_SECONDS)
-        self.process.kill()
-        self.process.wait()
-        self._folder.cleanup()
+
+def _end(channel: socket.socket, process: subprocess.Popen[bytes], folder: OwnFolder, owner: int) -> None:
+    """End a zygote, which waits for its forks, and remove its modules; in a fork of the grader, leave both."""
+    with channel:
+        if os.getpid() != owner:
+            return
+        with suppress(OSError):
+            channel.send(END)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(END_SECONDS)
+    process.kill()
+    process.wait()
+    folder.cleanup()
 
 
-class Lease:
-    """Keeps a zygote from its end until it is given back."""
-
-    def __init__(self, key: tuple[object, ...], zygote: Zygote) -> None:
-        self._key = key
-        self.zygote = zygote
-        self._is_back = False
-
-    def another(self) -> Lease:
-        """Return one more lease of the same zygote."""
-        with _lock:
-            self.zygote.leases += 1
-        return Lease(self._key, self.zygote)
-
-    def give_back(self) -> None:
-        """End the zygote if nobody else has a lease of it."""
-        with _lock:
-            if self._is_back:
-                return
-            self._is_back = True
-            self.zygote.leases -= 1
-            if self.zygote.leases:
-                return
-            if _shared.get(self._key) is self.zygote:
-                del _shared[self._key]
-        self.zygote.end()
-
-
-def lease(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Lease | None:
-    """Return a lease of the zygote for a tier and packages; None where each worker needs a start of its own."""
-    if not (tier.shares_start and is_possible()) or _unable.get(_case(tier)) is not None:
+def shared(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Zygote | None:
+    """Return the zygote for a tier and packages; None where each worker needs a start of its own."""
+    if not (tier.shares_start and is_possible()) or _unable.get(tier.name) is not None:
         return None
-    key = (tier.name, tier.covered(hide), tuple(packages), users.can_change())
+    key = (tier.name, tier.covered(hide), tuple(packages))
     with _lock:
         found = _shared.get(key)
         if found is None or not (found.is_own() and found.running()):
             found = _shared[key] = _started(tier, hide, packages, spawn)
-        found.leases += 1
-    return Lease(key, found)
+    return found
 
 
 def _started(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Zygote:
@@ -247,11 +219,7 @@ def _started(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Z
 
 def why_alone(tier: Tier) -> str | None:
     """Return why each submission gets a start of its own in a tier here, if that has been found out."""
-    return _unable.get(_case(tier))
-
-
-def _case(tier: Tier) -> tuple[str, bool]:
-    return tier.name, users.can_change()
+    return _unable.get(tier.name)
 
 
 def is_possible() -> bool:

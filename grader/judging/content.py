@@ -81,8 +81,9 @@ def answers(stage: Stage, source: bytes, prepared: RightModules | None = None) -
     if public_only(stage):
         return Answers(stage, sealed.stub(stage), (), is_stub=True)
     others = partial(alternative_sources, stage)
-    known = stage, reference_source(stage), load_mistakes(stage), source, False, others, prepared
-    return Answers(*known, stub_source(stage))
+    return Answers(
+        stage, reference_source(stage), load_mistakes(stage), source, False, others, prepared, stub_source(stage)
+    )
 
 
 class Ahead:
@@ -98,28 +99,22 @@ class Ahead:
         """Import what explains, and read the answers."""
         import grader.diagnosis.causes
         import grader.diagnosis.explanation  # noqa: F401
-        from grader.judging import content
 
         with suppress(Exception):  # a judge meets it again, and tells it
-            content.answers(self._stage, b"")
+            answers(self._stage, b"")
 
     @property
     def is_made(self) -> bool:
-        """Whether they have been parsed, compiled and run."""
         return self._prepared is not None
 
     def make(self) -> None:
         """Parse, compile and run them; this takes as long as a few tests, and is done once."""
         if self._prepared is not None:
             return
-        from grader.judging import content
-
         with suppress(Exception), uncollected(stays=not Ahead._has_made):  # of later stages, those before would stay
-            self._prepared = content.answers(self._stage, b"").prepare()
+            self._prepared = answers(self._stage, b"").prepare()
         Ahead._has_made = True
 
     def about(self, source: bytes) -> Callable[[], Answers]:
         """Return what makes the answers to one module, given as its text."""
-        from grader.judging import content
-
-        return partial(content.answers, self._stage, source, self._prepared)
+        return partial(answers, self._stage, source, self._prepared)

@@ -1,11 +1,12 @@
 """Judges where the system cannot fork: each is an interpreter of its own that loads the tests and judges one task.
 
-It reads what it has to know from its standard input: the stage, the task, the file of the shared status, and a port
-with the token that proves who connects.
+It reads the stage and the task from its standard input, with the file of the shared status, and a port with the token
+that proves who connects.
 """
 
 from __future__ import annotations
 
+import pickle  # nosec B403 # what one process of ours hands another, with the secret token, on its standard input
 import secrets
 import signal
 import socket
@@ -14,55 +15,34 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgpack
+from typing import TYPE_CHECKING
 
 from grader import children
-from grader.course.manifest import load_course
-from grader.course.stage import NO_CONTRACT, Course, Limits, Stage
+from grader.course.stage import Stage
 from grader.errors import GraderFault
 from grader.isolation import tiers
 from grader.judging import bounds
-from grader.judging.task import SIZE, JudgeGone, Messages, SharedStatus, TimeIsUp
+from grader.judging.task import SIZE, JudgeGone, JudgeTask, Messages, SharedStatus, TimeIsUp
 
 if TYPE_CHECKING:
-    from grader.judging.pytest_suite import Suite
-    from grader.judging.task import JudgeTask
     from grader.outcome import Status
 
 START_SECONDS = 60.0
-PLAIN = [
-    "tier",
-    "seed",
-    "ends_at",
-    "only",
-    "first_failure",
-    "ahead",
-    "timed",
-    "asked",
-    "searches",
-    "first",
-    "doubted",
-]  # of a task, as they are
+MADE_THERE = ("suite", "shared", "answers", "plan")  # of a task
 
 
 class FreshJudges:
     """Starts a judge for each task, in a process that has its own workers; close removes their folder."""
 
-    peak_mb = 0.0
-
-    def __init__(self, course: Course, stage: Stage) -> None:
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
         self._folder = tempfile.TemporaryDirectory(prefix="grader-judge-", ignore_cleanup_errors=True)
-        self._spec: dict[str, Any] = {
-            "root": str(course.root), "stage": stage.id, "hidden": str(stage.hidden_root),
-            "key": str(stage.key_file or ""), "limits": asdict(stage.limits), "shared": f"{self._folder.name}/status",
-        }  # fmt: skip
-        Path(self._spec["shared"]).write_bytes(bytes(SIZE))
-        self.shared = SharedStatus(Path(self._spec["shared"]))
+        self._status = Path(self._folder.name, "status")
+        self._status.write_bytes(bytes(SIZE))
+        self.shared = SharedStatus(self._status)
         self._process: subprocess.Popen[bytes] | None = None
         self._messages: Messages | None = None
 
@@ -70,9 +50,10 @@ class FreshJudges:
         """Start a judge and return the connection to it; GraderFault where it does not come to load the tests."""
         with socket.create_server(("127.0.0.1", 0), backlog=tiers.BACKLOG) as listener:
             token = secrets.token_bytes(tiers.TOKEN_BYTES)
-            given = {**self._spec, "port": listener.getsockname()[1], "token": token.hex(), "task": _plain(task)}
+            told = {each.name: getattr(task, each.name) for each in fields(task) if each.name not in MADE_THERE}
+            given = listener.getsockname()[1], token, self._stage, self._status, told, task.answers is not None
             self._process = children.start(
-                children.own("grader.judging.fresh_judge"), secret=msgpack.packb(given),
+                children.own("grader.judging.fresh_judge"), secret=pickle.dumps(given),
                 more={"TMPDIR": self._folder.name, "TEMP": self._folder.name},
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
@@ -80,15 +61,14 @@ class FreshJudges:
                 self._messages = Messages(tiers.accepted(listener, token, self._process, START_SECONDS))
                 self._messages.receive(time.monotonic() + START_SECONDS)
             except (OSError, JudgeGone, TimeIsUp) as error:
-                self.end(False)
+                self.end()
                 raise GraderFault(f"the process that judges did not load the stage's tests: {error}") from error
         return self._messages
 
     def answer(self, what: str, number: int = 0) -> None:
         """Nothing is asked for: the process starts and ends its workers itself."""
 
-    def end(self, done: bool) -> tuple[Status, str]:
-        """End the judge, and say what ended it."""
+    def end(self) -> tuple[Status, str]:
         process, self._process = self._process, None
         if self._messages is not None:
             self._messages.close()
@@ -103,8 +83,7 @@ class FreshJudges:
         return "crashed", _end_of(status)
 
     def close(self) -> None:
-        """End the judge that runs, and remove its folder."""
-        self.end(False)
+        self.end()
         self._folder.cleanup()
 
 
@@ -115,58 +94,21 @@ def _end_of(status: int) -> str:
     return f"exit code {status:#x}" if status > 0xFF else "an unexpected end"
 
 
-def _plain(task: JudgeTask) -> dict[str, Any]:
-    """Return a task as msgpack carries it; the other end has the suite, and the contract of its own stage."""
-    job = {**asdict(replace(task.job, contract=NO_CONTRACT)), "hide": str(task.job.hide)}
-    return {
-        **{name: getattr(task, name) for name in PLAIN}, "job": job,
-        "slow_rows": sorted(task.slow_rows), "done": sorted(task.done), "explains": task.answers is not None,
-    }  # fmt: skip
-
-
-def _task(plain: dict[str, Any], suite: Suite, shared: SharedStatus) -> JudgeTask:
-    from grader.judging import content
-    from grader.judging.task import JudgeTask
-    from grader.sandbox.process import Job
-
-    job = plain["job"]
-    own = {"hide": Path(job["hide"]), "packages": tuple(job["packages"]), "lent": tuple(map(tuple, job["lent"]))}
-    made = Job(**{**job, **own, "contract": suite.stage.whole_contract})
-    first_failure = None if plain["first_failure"] is None else tuple(plain["first_failure"])
-    more = {name: plain[name] for name in PLAIN} | {
-        "first_failure": first_failure,
-        "ahead": tuple(plain["ahead"]),
-        "asked": tuple(plain["asked"]),
-    }
-    rows, done = frozenset(plain["slow_rows"]), frozenset(plain["done"])
-    answers = partial(content.answers, suite.stage, made.source) if plain["explains"] else None
-    return JudgeTask(suite, made, fork=False, shared=shared, answers=answers, slow_rows=rows, done=done, **more)
-
-
-def stage_of(given: dict[str, Any]) -> Stage:
-    """Return the stage that a judge is for, as the process that started it knows it."""
-    course = load_course(Path(given["root"]), Path(given["hidden"]))
-    stage = course.find(given["stage"])
-    key = Path(given["key"]) if given["key"] else None
-    return replace(stage.with_key(key), limits=Limits(**given["limits"]))
-
-
 def main() -> None:
-    """Connect, load the tests, and judge the task."""
-    given = msgpack.unpackb(sys.stdin.buffer.read())
-    connection = socket.create_connection(("127.0.0.1", given["port"]))
-    connection.sendall(bytes.fromhex(given["token"]))
+    bounds.one_thread()  # before anything that is unpickled imports NumPy
+    port, token, stage, status, told, explains = pickle.load(sys.stdin.buffer)  # nosec B301 # the grader's own
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(token)
     messages = Messages(connection)
-    bounds.one_thread()
-    from grader.judging.content import test_files
+    from grader.judging import content
     from grader.judging.pytest_suite import Suite
     from grader.judging.session import judge
 
-    stage = stage_of(given)
-    suite = Suite(stage, test_files(stage))
+    suite = Suite(stage, content.test_files(stage))
     bounds.die_of_it()
     bounds.bound_memory(stage.limits.judge_mb)
-    task = _task(given["task"], suite, SharedStatus(Path(given["shared"])))
+    answers = partial(content.answers, stage, told["job"].source) if explains else None
+    task = JudgeTask(suite=suite, shared=SharedStatus(status), answers=answers, **told)
     with suppress(JudgeGone):
         messages.send("ready")
         judge(task, messages, tiers.LocalWorkerFactory(task.tier, task.job.hide, False, packages=task.job.packages))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from grader import __version__
 from grader.course.sealed import public_only
-from grader.course.stage import Course, Feedback, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
-from grader.isolation.ptrace import PTRACE_GUARD
+from grader.isolation.workers import close_to_others
 from grader.judging import bounds
 from grader.judging.content import Ahead
+from grader.judging.grading_options import Options as Options
 from grader.process import uncollected
 from grader.submission import Snapshot
 from grader.submission.parsing import Problem
@@ -35,36 +38,27 @@ if TYPE_CHECKING:
 
 MAX_SEED = 100_000
 MOST_PLANS = 16  # that a warm grader keeps: as many as a class run has seeds
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier.
-
-    ahead holds rows whose tests are run before the others, for whoever waits for them, asked those whose causes are
-    looked for as long as that of the first that fails. feedback below full tells no causes but known mistakes.
-    timed asks for the time of each call. pool holds a few texts of others that passed: their values steer the search
-    for causes. patience stretches the seconds of the whole stage, and no other limit. recurs says that the seed comes
-    again and again: then a warm grader plans the tests before the first grading with it.
-    """
-
-    seed: int
-    isolation: str = "auto"
-    only: str | None = None
-    fork: bool = tiers.FORKS
-    require: str = "auto"
-    ahead: tuple[str, ...] = ()
-    timed: bool = False
-    patience: float = 1.0
-    asked: tuple[str, ...] = ()
-    feedback: Feedback = "full"
-    pool: tuple[bytes, ...] = ()
-    recurs: bool = False
+LOAD = Path("/proc/loadavg")
+CROWDED = 1.5  # processes that share a core, from which a stage's time by the clock says little
+SPARE, MOST_PATIENCE = 2.0, 8.0  # who shares a core is not served in turn; times a stage's seconds
 
 
 def fresh_seed() -> int:
     """Return a seed that nobody can foresee, short enough to type again."""
     return secrets.randbelow(MAX_SEED)
+
+
+def patience(cores: int = os.cpu_count() or 1) -> float:
+    """Return how many times a stage's seconds a grading may take that begins now: 1 on a machine with free cores.
+
+    What computes or waits for a core counts, now or on average over the last minute; where nothing tells, 1.
+    """
+    try:
+        average, _, _, now, _ = LOAD.read_text(encoding="ascii").split()
+        shared = max(float(average), int(now.partition("/")[0])) / cores
+    except (OSError, ValueError):
+        return 1.0
+    return 1.0 if shared < CROWDED else min(SPARE * shared, MOST_PATIENCE)
 
 
 def grade(
@@ -101,9 +95,7 @@ class Grader:
         self._has_graded = False
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
-        self._workers: dict[tuple[tiers.Tier, bool], tiers.LocalWorkerFactory] = {}
-        self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
-        self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
+        self._workers: dict[tiers.Tier, tiers.LocalWorkerFactory] = {}
         self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
     def __enter__(self) -> Self:
@@ -113,17 +105,15 @@ class Grader:
         self.close()
 
     def close(self) -> None:
-        """Forget the tests, and end the process that forks workers."""
         if self._suite is not None:
             self._suite.close()
             self._suite = None
-            PTRACE_GUARD.release()
         for own in self._workers.values():
             own.close()
 
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
-        tier = self._tier(options.isolation, options.require)[0]
+        tier = tiers.choose(options.isolation, options.require)[0]
         self._start_ahead(tier, options.fork)
         if self._suite is not None:
             self._make_ahead(self._suite)
@@ -143,7 +133,7 @@ class Grader:
         Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
         started = time.monotonic()
-        tier, note = self._tier(options.isolation, options.require)
+        tier, note = tiers.choose(options.isolation, options.require)
         reading = check_source(self.stage, snapshot)
 
         def run(withheld: tuple[str, ...] = snapshot.withheld) -> Run:
@@ -195,7 +185,7 @@ class Grader:
         problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
-        found = self._judged(snapshot, options, self._tier(options.isolation)[0], rows, None)
+        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)
         if found.problem is not None:
             return Outcome("the import", "", False, "crashed", found.problem.message)
         if found.faults:
@@ -211,7 +201,6 @@ class Grader:
         on_test: OnTest | None,
         on_decided: Callable[[Findings], None] | None = None,
     ) -> Findings:
-        """Have judges go through the tests."""
         from grader.judging.task import Findings
 
         with uncollected(stays=not Grader._has_loaded):  # of later suites, those before them would stay as well
@@ -223,7 +212,6 @@ class Grader:
         for test, digest in found.passing.items():
             if task.plan is not None and test in task.plan:
                 task.plan[test].learn(digest)
-        self.peak_mb = max(self.peak_mb, found.peak_mb)
         self.strayed = found.strayed
         self._has_graded = True
         return replace(found, faults=(*task.suite.faults, *found.faults))
@@ -240,54 +228,47 @@ class Grader:
         if self._warm and self._has_graded:  # for the first, which may be the only one, it is made where a test fails
             self._make_ahead(suite)
         job = job_for(self.stage, snapshot, self.course.root)
-        ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
+        ends_at = time.monotonic() + patience() * self.stage.limits.stage_seconds
         stops_early = first_failure is not None
         answers = None if stops_early else self._ahead.about(snapshot.source)
         plan = None if stops_early or options.timed else self._plan(options, tier)
-        return JudgeTask(
-            suite, job, tier, options.fork, options.seed, ends_at, SharedStatus(), answers,
-            options.only, first_failure, options.ahead, options.timed, plan,
-            asked=(*options.asked, *filter(None, (options.only,))),
-            searches=(self.stage.feedback, options.feedback) == ("full", "full"),
-            pool=() if stops_early else options.pool,
-        )  # fmt: skip
+        return JudgeTask(suite, job, tier, options, ends_at, SharedStatus(), answers, first_failure, plan)
 
     def _run(
         self, task: JudgeTask, on_test: OnTest | None, on_decided: Callable[[Findings], None] | None = None
     ) -> Findings:
-        """Have a task judged to its end."""
         from grader.judging.supervisor import ForkedJudges, Supervisor
 
-        if not task.fork:
+        if not task.options.fork:
             from grader.judging.fresh_judge import FreshJudges
 
-            with closing(FreshJudges(self.course, self.stage)) as judges:
+            with closing(FreshJudges(self.stage)) as judges:
                 return Supervisor(replace(task, shared=judges.shared), judges, on_test, on_decided).run()
         from grader.judging.judge_process import WorkerKeeper
 
-        lending = WorkerKeeper(self.workers(task.tier, task.fork))
+        keeper = WorkerKeeper(self.workers(task.tier))
         try:
-            lending.start()
-            return Supervisor(task, ForkedJudges(lending), on_test, on_decided).run()
+            keeper.start()
+            return Supervisor(task, ForkedJudges(keeper), on_test, on_decided).run()
         finally:
-            lending.end()
+            keeper.end()
 
-    def workers(self, tier: tiers.Tier, fork: bool) -> tiers.LocalWorkerFactory:
-        """Return what starts workers in a tier; it stays as long as this grader."""
-        own = tiers.LocalWorkerFactory(tier, self.course.root, fork, packages=self.stage.packages)
-        return self._workers.setdefault((tier, fork), own)
+    def workers(self, tier: tiers.Tier) -> tiers.LocalWorkerFactory:
+        """Return what forks workers in a tier; it stays as long as this grader."""
+        own = tiers.LocalWorkerFactory(tier, self.course.root, True, packages=self.stage.packages)
+        return self._workers.setdefault(tier, own)
 
     def _start_ahead(self, tier: tiers.Tier, fork: bool) -> None:
         """Start what every worker of a tier needs, while this process goes on."""
         if fork:
-            self.workers(tier, fork).prepare()
+            self.workers(tier).prepare()
             tiers.program_for(tier)  # made here, once: each judge is a fork
 
     def plan(self, options: Options) -> Plan | None:
         """Return what the tests ask with a seed, found out now if need be; None where nothing can be planned."""
         self._loaded()
         self._plans.setdefault(options.seed, None)
-        return self._plan(options, self._tier(options.isolation)[0])
+        return self._plan(options, tiers.choose(options.isolation)[0])
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
         """Return what the tests ask with a seed; None where it may never be used again, or by nobody who is warm.
@@ -305,26 +286,18 @@ class Grader:
         if self._plans[options.seed] is None:
             from grader.judging.plan import make_plan
 
-            own = self.workers(tier, options.fork)
             self._plans[options.seed] = {}
             with suppress(GraderError):  # of the course's own reference: a grading tells of it
-                self._plans[options.seed] = make_plan(self._suite, options.seed, own)
+                self._plans[options.seed] = make_plan(self._suite, options.seed, self.workers(tier))
         return self._plans[options.seed]
 
-    def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
-        """Return the tier and what a verdict says of it; whether it works is found out once."""
-        if (wanted, least) not in self._chosen:
-            self._chosen[wanted, least] = tiers.choose(wanted, least)
-        return self._chosen[wanted, least]
-
     def _loaded(self) -> Suite:
-        """Return the stage's tests; they are loaded once."""
         from grader.judging.content import test_files
         from grader.judging.pytest_suite import Suite
 
         if self._suite is None:
             self._suite = Suite(self.stage, test_files(self.stage))
-            PTRACE_GUARD.hold()
+            close_to_others()
             if self._warm:  # else a judge does it when a test fails
                 self._ahead.read()
         return self._suite

@@ -26,7 +26,7 @@ from grader.protocol.codec import Unsendable
 from grader.sandbox.connection import Connection, MissingName, RemoteModule, RequestLog
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed, deeper
 from grader.sandbox.process import Job, LearnerProcess, LoadFailed
-from grader.sandbox.record import Frame, Record
+from grader.sandbox.record import Frame
 from grader.submission.source import plain_text, reaches
 
 if TYPE_CHECKING:  # what explains is imported when something fails
@@ -55,7 +55,7 @@ def times(
     stage: Stage, task: JudgeTask, process: LearnerProcess, outcome: Outcome, connection: Connection | None
 ) -> tuple[Call, ...]:
     """Return the calls of a test that passed, with their times, where these are asked for and known."""
-    if not task.timed or outcome.status != "passed" or connection is None:
+    if not task.options.timed or outcome.status != "passed" or connection is None:
         return ()
 
     start = partial(process.open, task.ends_at) if process.fork else None
@@ -253,7 +253,6 @@ class Assessor:
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
 
     def _at_fault(self, outcome: Outcome) -> Outcome:
-        """Return an outcome with the line of its cause as its place, where that is known."""
         line = next((each.line for each in outcome.explains if each.line), 0)
         return replace(outcome, where=self.job.place(line)) if line else outcome
 
@@ -295,9 +294,8 @@ class Assessor:
         if text.startswith("DID NOT RAISE"):
             wanted = " or ".join(re.findall(r"\w*(?:Error|Exception)\b", text)) or "an exception"
             return f"{wanted} was expected, but nothing was raised"
-        call = calls.last_call(attempt.connection.records) if attempt.connection else None
         difference: Difference | None = getattr(error, "difference", None)
-        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        axes = self._axes(attempt, error, difference)
         if axes and difference is not None and difference.kind == "shape":
             return describe(replace(difference, axes=axes))
         if attempt.connection is not None and self.answers is not None:
@@ -311,13 +309,13 @@ class Assessor:
         difference: Difference | None = getattr(error, "difference", None)
         if difference is None or not difference.pattern:
             return ""
-        call = calls.last_call(attempt.connection.records) if attempt.connection else None
-        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        axes = self._axes(attempt, error, difference)
         return name_axes(difference.pattern, axes) if axes else difference.pattern
 
-    def _axes(self, call: Record | None, difference: Difference | None) -> tuple[str, ...]:
-        """Return the names of the axes of what a call returned, where a message about it has none."""
-        if difference is None or call is None or difference.axes:
+    def _axes(self, attempt: Attempt, error: BaseException | None, difference: Difference | None) -> tuple[str, ...]:
+        """Return the names of the axes of what the last call returned, where a message about it has none."""
+        call = calls.last_call(attempt.connection.records) if attempt.connection else None
+        if difference is None or call is None or difference.axes or getattr(error, "name", "") != "result":
             return ()
         axes = self.stage.axes.get(call.label, {}).get("returns", ())
         return axes if len(axes) == len(difference.expected_shape) else ()
@@ -354,13 +352,11 @@ class Assessor:
 
 
 def _frames(error: BaseException | None) -> list[Frame]:
-    """Return the lines of the learner's module that an exception came through."""
     found: list[Frame] = getattr(error, "learner_frames", [])
     return found
 
 
 def _notes(connection: Connection | None) -> tuple[str, ...]:
-    """Return what was printed and warned about during a test."""
     if connection is None:
         return ()
     notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []

@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 from grader.course.answers import reference_source
-from grader.course.provided import named
 from grader.course.stage import Stage, public_names
 from grader.diagnosis.checks import calls_of
 from grader.isolation.tiers import LocalWorkerFactory
@@ -29,14 +28,14 @@ from grader.judging import bounds, plugin
 from grader.judging.judge_process import Bounds, bounded
 from grader.judging.pytest_suite import Suite, kind_of, name_of
 from grader.judging.running import Attempt, is_plain, run_phases
-from grader.judging.task import Messages, SharedStatus
+from grader.judging.task import Messages, SharedStatus, records, unpacked
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
 from grader.sandbox.connection import NEXT_TEST, Connection, RemoteModule, looked_up
 from grader.sandbox.process import names_of
 from grader.sandbox.proxies import RemoteClass, RemoteValue
 from grader.sandbox.record import Name, Record
-from grader.sandbox.recorded import Answers, Plan, PlannedTest, RecordedChannel, Recording, Step, Strayed, digest_of_all
+from grader.sandbox.recorded import Answers, Plan, PlannedTest, RecordedChannel, Recording, Step, Strayed
 from grader.sandbox.values import blank_of
 from grader.worker.loading import load
 from grader.worker.server import Server
@@ -46,6 +45,7 @@ MOST_BYTES = 64 << 20  # of the questions of one plan
 ROUND = 8  # a number is round if so many of it are whole: any test may hold a few of these
 FEW_ROUND = 4  # different round numbers that are no coincidence
 LONG_TEXT = 6  # characters
+RECORDS = records([Name, PlannedTest, Step])
 LARGE = 1e300  # in the place of what is infinite
 
 
@@ -58,13 +58,11 @@ def make_plan(suite: Suite, seed: int, own: LocalWorkerFactory) -> Plan:
     most = Bounds(limits.judge_mb + limits.memory_mb, limits.stage_seconds)
     plan: Plan = {}
     left = MOST_BYTES
-    for _, test, steps, names, free, seconds, calls, size in bounded(partial(_tell, suite, seed), own, most).told:
-        left -= sum(len(sent) for sent, _, _ in steps)
+    for _, test, plain in bounded(partial(_tell, suite, seed), own, most).told:
+        planned: PlannedTest = unpacked(plain, RECORDS)
+        left -= sum(len(step.sent) for step in planned.steps)
         if left > 0:
-            found = {name: Name(kind[0], kind[1], tuple(kind[2])) if kind else None for name, *kind in names}
-            own_steps = tuple(Step(*each) for each in steps)
-            passing = {digest_of_all(each.digest for each in own_steps)}
-            plan[test] = PlannedTest(own_steps, found, free, seconds, passing, frozenset(calls), size)
+            plan[test] = planned
     return plan
 
 
@@ -83,11 +81,8 @@ def _tell(suite: Suite, seed: int, messages: Messages, workers: Workers, shared:
         items = [item for item in suite.items if is_plannable(suite, item)]
         for item, following in zip(items, [*items[1:], None], strict=False):
             bounds.bound_time(bounds.TEST_SECONDS)
-            found = provider.steps(item, following)
-            if found is not None:
-                looked = [[name, *((of.kind, of.number, of.bases) if of else ())] for name, of in found[1].items()]
-                steps = [[step.sent, step.label, step.digest] for step in found[0]]
-                messages.send("planned", name_of(item), steps, looked, *found[2:])
+            if (planned := provider.planned(item, following)) is not None:
+                messages.send("planned", name_of(item), planned)
 
 
 @contextmanager
@@ -129,7 +124,6 @@ class _Provider:
         self._held = _Held()
 
     def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test."""
         stage, limits = self._suite.stage, self._suite.stage.limits
         kind = Connection if self._blind is None else BlindConnection
         recording = Recording(self._channel)
@@ -145,17 +139,8 @@ class _Provider:
         self._made = recording, connection, module
         return module
 
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
-        return named(self._suite.files.data, name, self._suite.stage.id)
-
-    def steps(
-        self, item: pytest.Item, following: pytest.Item | None
-    ) -> tuple[tuple[Step, ...], Any, int, float, list[str], int] | None:
-        """Run a test; return its steps, the names that it asked for, how many of the first steps hold nothing of an
-        answer, the seconds of the slowest answer, the functions that it calls, and how much it gives them. None where
-        it cannot be planned.
-        """
+    def planned(self, item: pytest.Item, following: pytest.Item | None) -> PlannedTest | None:
+        """Run a test, and return what it asks; None where it cannot be planned."""
         self._made = None
         attempt = Attempt(item)
         assert is_plain(item)
@@ -165,15 +150,14 @@ class _Provider:
         recording, connection, module = self._made
         connection.end()
         self._channel.send([NEXT_TEST])
-        steps = recording.steps(record.label for record in connection.records)
         attempt.connection = connection
         free = self._held.free(connection.records)  # of those that cannot be planned, answers count as well
-        if not attempt.passed() or not steps or not all(each.is_question for each in steps):
+        if not attempt.passed() or not recording.is_plannable:
             return None
-        free = min(free, self._free(item, following, recording.answers(steps)))
-        names, slowest = looked_up(module), max(record.seconds for record in connection.records)
+        free = min(free, self._free(item, following, recording.answers()))
+        slowest = max(record.seconds for record in connection.records)
         calls, size = calls_of(connection.records, connection.names)
-        return steps, names, free, slowest, sorted(calls), size
+        return PlannedTest(tuple(recording.steps), looked_up(module), free, slowest, tuple(sorted(calls)), size)
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
         """Return how many questions a test asks before it needs an answer: it runs once more, without knowing any."""

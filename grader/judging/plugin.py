@@ -24,30 +24,25 @@ PUBLIC_SEED = 0
 
 
 class Provider(Protocol):
-    """Gives each test its `learner`, its seed and its data."""
+    """Gives each test its `learner` and its seed."""
 
     seed: int
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the object whose attributes are the stage module's functions and classes."""
 
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
-
 
 PROVIDER: pytest.StashKey[Provider] = pytest.StashKey()
 UNWRITTEN = "grader_unwritten"  # the attribute of a report that names the stub which a test called
-JUDGED: pytest.StashKey[bool] = pytest.StashKey()  # set where the grader collects, which has its own imports in place
+DATA: pytest.StashKey[Callable[[str], bytes]] = pytest.StashKey()  # set where the grader collects, with own imports
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --seed for plain runs of a stage's tests."""
     group = parser.getgroup("grader", "stages of a course")
     group.addoption("--seed", type=int, default=PUBLIC_SEED, help="seed of the random inputs of a stage's tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks of stage tests."""
     config.addinivalue_line("markers", "criterion(id): the criterion of the stage's checklist that a test belongs to")
     config.addinivalue_line(
         "markers", "changes_arguments: the tested function is meant to change its arguments in place"
@@ -62,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     """Let a plain run's test file itself import what its stage builds on."""
-    if isinstance(collector, pytest.Module) and JUDGED not in collector.config.stash:
+    if isinstance(collector, pytest.Module) and DATA not in collector.config.stash:
         _lend(collector.path)
     return (yield)
 
@@ -70,7 +65,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Report a stub that a plain run's test calls in one line, in place of a traceback through its docstring."""
-    name = None if JUDGED in item.config.stash or call.excinfo is None else _stub(call.excinfo.value)
+    name = None if DATA in item.config.stash or call.excinfo is None else _stub(call.excinfo.value)
     if name is None:
         return (yield)
     item.repr_failure = lambda *_, **__: f"{name} is not written yet"  # type: ignore[method-assign]
@@ -109,9 +104,8 @@ def learner(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture
 def data(request: pytest.FixtureRequest) -> Callable[[str], bytes]:
     """What reads a file of the stage's data by its name: data("corpus.txt") -> bytes."""
-    provider = request.config.stash.get(PROVIDER, None)
-    if provider:
-        return provider.data
+    if (given := request.config.stash.get(DATA, None)) is not None:
+        return given
     from grader.judging.plain_pytest import plain_data
 
     return plain_data(request.path)
@@ -131,7 +125,6 @@ def rng(seed: int, request: pytest.FixtureRequest) -> np.random.Generator:
 
 
 def generator_for(seed: int, name: str) -> np.random.Generator:
-    """Return the generator that a test of this name gets."""
     import numpy as np
 
     return np.random.default_rng([seed, zlib.crc32(name.encode())])

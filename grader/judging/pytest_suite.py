@@ -21,14 +21,13 @@ from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public wa
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
-from grader.course.provided import serving_stage
+from grader.course.provided import named, serving_stage
 from grader.course.stage import STAGES, Stage
 from grader.judging import plugin
 from grader.judging.content import TestFiles
 from grader.outcome import KINDS, Kind, Outcome
 
 UNJUDGED = pytest.StashKey[Outcome]()  # what is known of a test before anything came of it
-CRITERION = pytest.StashKey[str]()
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
 LIBRARIES = frozenset({"numpy", "pytest", "_pytest", "grader"}) | sys.stdlib_module_names  # whose clocks are not ours
@@ -66,7 +65,7 @@ class Suite:
             self._keep_modules(paths, before)
 
     def _collect(self) -> None:
-        self.config.stash[plugin.JUDGED] = True
+        self.config.stash[plugin.DATA] = lambda name: named(self.files.data, name, self.stage.id)
         self.config._do_configure()
         session = pytest.Session.from_config(self.config)
         try:
@@ -124,7 +123,6 @@ class Suite:
         return any(_uses_clock(each, set()) for each in [getattr(item, "function", None), *functions])
 
     def unjudged(self, item: pytest.Item) -> Outcome:
-        """Return the outcome of a test before anything came of it."""
         if UNJUDGED not in item.stash:
             found = Outcome(name_of(item), criterion_of(item), self.is_hidden(item), "failed", kind=kind_of(item))
             item.stash[UNJUDGED] = found
@@ -136,7 +134,6 @@ class Suite:
             self.items[0].session._setupstate.teardown_exact(None)
 
     def close(self) -> None:
-        """Forget the tests."""
         self.config._ensure_unconfigure()
         self.items = []
         self._modules.clear()
@@ -169,10 +166,8 @@ class Suite:
 
 def criterion_of(item: pytest.Item) -> str:
     """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
-    if CRITERION not in item.stash:
-        marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
-        item.stash[CRITERION] = marks[0] if len(marks) == 1 else ""
-    return item.stash[CRITERION]
+    marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
+    return marks[0] if len(marks) == 1 else ""
 
 
 def kind_of(item: pytest.Item) -> Kind | Literal[""]:
@@ -211,7 +206,6 @@ def _uses_clock(value: object, met: set[int]) -> bool:
 
 
 def _names(code: types.CodeType | None) -> set[str]:
-    """Return the names that a function uses, and those within it."""
     inner = [] if code is None else [each for each in code.co_consts if isinstance(each, types.CodeType)]
     return set().union([] if code is None else code.co_names, *map(_names, inner))
 
@@ -308,7 +302,6 @@ class MemoryFolder(pytest.Directory):
     sources: Mapping[Path, str] = {}
 
     def collect(self) -> Iterator[MemoryModule]:
-        """Yield a module for each source, in their order."""
         for path, source in self.sources.items():
             module = MemoryModule.from_parent(self, path=path)
             module.source = source
@@ -343,5 +336,4 @@ class MemoryFiles:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
-        """Collect a test file by itself."""
         return FileModule.from_parent(parent, path=module_path)

@@ -14,7 +14,6 @@ from typing import Any, TypeGuard
 
 import pytest
 
-from grader.course.provided import named
 from grader.course.stage import public_names
 from grader.judging import bounds, plugin
 from grader.judging.pytest_suite import Suite, criterion_of, name_of
@@ -39,7 +38,6 @@ class Attempt:
     seconds: float = 0.0
 
     def note(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-        """Take in one phase that pytest reports on."""
         if call.excinfo is not None and self.error is None:
             self.error = call.excinfo.value
         if report.passed and not hasattr(report, "wasxfail"):
@@ -114,7 +112,7 @@ class LearnerProvider:
     """
 
     def __init__(self, suite: Suite, task: JudgeTask, process: LearnerProcess) -> None:
-        self.seed = task.seed
+        self.seed = task.options.seed
         self._suite = suite
         self.task = task
         self._process = process
@@ -124,12 +122,10 @@ class LearnerProvider:
         self._left_out = ""
 
     def begin(self) -> None:
-        """Become what gives the suite's tests their `learner`."""
         self._suite.config.stash[plugin.PROVIDER] = self
         self._suite.config.pluginmanager.register(self)
 
     def end(self) -> None:
-        """Leave the suite's tests as they were."""
         self._suite.config.pluginmanager.unregister(self)
         del self._suite.config.stash[plugin.PROVIDER]
 
@@ -149,24 +145,19 @@ class LearnerProvider:
 
     def attempted_with(self, other: Any, item: pytest.Item, following: pytest.Item | None, again: int = 0) -> Attempt:
         """Run a test with another module in the learner's place; again is how many seeds on its inputs are drawn."""
-        self._other, self.seed = other, self.task.seed + again
+        self._other, self.seed = other, self.task.options.seed + again
         try:
             return self.attempted(item, following)
         finally:
-            self._other, self.seed = None, self.task.seed
+            self._other, self.seed = None, self.task.options.seed
 
     def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test."""
         if self._other is not None:
             return self._other
         connection = self.open()
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
-
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data, from the course's own copy."""
-        return named(self._suite.files.data, name, self._suite.stage.id)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -178,7 +169,6 @@ class LearnerProvider:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        """Stop a test that is left out before it begins."""
         if self._left_out:
             raise WorkerFailed("timed_out", self._left_out)
 
@@ -254,7 +244,6 @@ class TestRunner:
             self._close()
 
     def planned(self, place: int) -> PlannedTest:
-        """Return what is known of a test that was asked ahead."""
         return self._plan[name_of(self.items[place])]
 
     def again(self, place: int, answers: Answers) -> Attempt | None:
@@ -297,20 +286,19 @@ class TestRunner:
             else:
                 running.append(place)
         for place, following in self._in_turn(running):
-            ran = self._run_recorded(place, following, answers[place])
-            if ran.attempt is None:
+            attempt = self._against(answers[place], partial(self._attempted, place, following))
+            if attempt is None:
                 self.strayed.append(place)
                 live.append(place)
-                continue
-            yield self._by_itself(place, following) if self._is_to_repeat(ran.attempt) else ran
+            elif self._is_to_repeat(attempt):
+                yield self._by_itself(place, following)
+            else:
+                yield Ran(place, following, attempt, answers=answers[place])
             if self._is_apart:
                 return
 
-    def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
-        """Run a test against its answers; there is no attempt where it asks something else."""
-        return Ran(place, following, self._against(answers, partial(self._attempted, place, following)), None, answers)
-
     def _against(self, answers: Answers, attempted: Callable[[], Attempt]) -> Attempt | None:
+        """Have a test run against its answers; None where it asks something else."""
         channel = RecordedChannel(answers)
         self._provider.open = partial(self._process.over, channel, self._ends_at)
         attempt = attempted()
@@ -399,11 +387,9 @@ class TestRunner:
         return isinstance(attempt.error, MemoryError) or (failure is not None and failure.status in LOST)
 
     def _has_left_something(self) -> bool:
-        """Say whether tests have left anything behind in the process that is kept."""
         return self._last is not None and self._process.has_changed(self._last)
 
     def _close(self) -> None:
-        """End the process that is kept for the next test."""
         last, self._last = self._last, None
         if last is not None:
             self._process.done(last)

@@ -11,28 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.course.stage import Stage, public_names
+from grader.course.stage import public_names
 from grader.diagnosis.calls import definition_lines
-from grader.errors import CourseError, IsolationRefused
-from grader.isolation.workers import Worker, Workers
+from grader.errors import CourseError
+from grader.isolation.workers import Workers
 from grader.judging import bounds
+from grader.judging.judge_process import tell_the_end
 from grader.judging.outcomes import Assessor, Late, called, charged, times
-from grader.judging.pytest_suite import Suite, criterion_of, kind_of, name_of
+from grader.judging.pytest_suite import criterion_of, kind_of, name_of
 from grader.judging.running import Attempt, LearnerProvider, Ran, TestRunner
 from grader.judging.task import (
     EXPLAINED,
     POOL_CALL_SECONDS,
     SEARCH_SECONDS,
-    JudgeGone,
-    JudgeOutOfMemory,
     JudgeTask,
     Messages,
-    Report,
     Untold,
     expect_memory,
 )
 from grader.outcome import Diagnosis, Outcome
-from grader.sandbox.connection import STEPS, Connection, LoggedTest, PassedTest, RemoteModule, RequestLog
+from grader.sandbox.connection import STEPS, Connection, Ended, Passed, RemoteModule, RequestLog
+from grader.sandbox.limits import STAGE_OVER
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
 from grader.submission.loops import Loop, Loops, Span
@@ -59,8 +58,8 @@ class Hung:
 class LongLoops:
     """The calls of one run that did not return in time, one of each function, and the loops that they were in."""
 
-    def __init__(self, stage: Stage, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
-        self._stage = stage
+    def __init__(self, task: JudgeTask, process: LearnerProcess, provider: LearnerProvider) -> None:
+        self._stage = task.suite.stage
         self._task = task
         self._process = process
         self._provider = provider
@@ -123,25 +122,11 @@ class LongLoops:
         return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))
 
     def _holder(self, line: int) -> str:
-        """Return the function that a line of the module stands in."""
         begun = {at: name for name, at in definition_lines(self._process.job.source).items() if at <= line}
         return begun[max(begun)] if begun else ""
 
 
 NOBODYS = "nobody's module"  # what a module of a pool is loaded beside: a text without a line
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Workers that run beside that of the module to judge."""
-
-    workers: Workers
-
-    def start(self) -> Worker:
-        """Return a new worker; IsolationRefused where there is none."""
-        return self.workers.beside()
-
-    beside = start
 
 
 class Session:
@@ -162,13 +147,12 @@ class Session:
         self._heard = RequestLog()
         self._late = Late(suite.stage, process.job.source)
         process.seconds_of = self._late.seconds
-        self._loops = LongLoops(suite.stage, task, process, self.provider)
+        self._loops = LongLoops(task, process, self.provider)
         self._runner = TestRunner(process, self.provider, task.shared, task.plan, self._no_time_for)
         self._items: list[pytest.Item] = []
         self._place = 0
         self._outcomes: dict[int, Outcome] = {}
         self._left = MOST_BYTES  # of answers that are kept
-        self._passed: list[tuple[int, float]] = []  # tests that have passed without being run, and their seconds
         self._answers: dict[int, Answers] = {}  # of tests that passed without being run
 
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
@@ -177,28 +161,24 @@ class Session:
         self._items = items
         return self._with_reference(place)  # nothing is kept for a next test: which one that is, is open
 
-    def run(self, items: list[pytest.Item], report: Report, done: Set[int] = frozenset()) -> None:
+    def run(self, items: list[pytest.Item], report: Messages, done: Set[int] = frozenset()) -> None:
         """Judge the tests but for those that are done, then tell what explains their failures."""
         self._items = self._runner.items = items
         rows = [criterion_of(item) for item in items]
         for places in self._groups([place for place in range(len(items)) if place not in done]):
-            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(self._own(rows)) else places
+            own = {place for place, row in enumerate(rows) if row == self.task.options.only}
+            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(own) else places
             if not set(needed) & set(places):
                 break
             for ran in self._runner.run(places):
                 self._take(ran, report)
-            self._tell_passed(report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
             self._keep_unrun()
         report.send("strayed", [name_of(items[place]) for place in sorted(self._runner.strayed)])
         self._settle(report)
         self._name_loops(report)
 
-    def _own(self, rows: list[str]) -> set[int]:
-        """Return the places of the tests of the one row that was asked for."""
-        return {place for place, row in enumerate(rows) if row == self.task.only}
-
-    def first_failure(self, items: list[pytest.Item], report: Report | None = None) -> Outcome | None:
+    def first_failure(self, items: list[pytest.Item], report: Messages | None = None) -> Outcome | None:
         """Run tests in their order up to the first that does not pass, and return what came of it."""
         self._items = self._runner.items = items
         with closing(self._runner.run(range(len(items)))) as running:
@@ -218,11 +198,10 @@ class Session:
             groups.setdefault(key, []).append(place)
         return [groups[key] for key in sorted(groups)]
 
-    def _take(self, ran: Ran, report: Report) -> Outcome:
+    def _take(self, ran: Ran, report: Messages) -> Outcome:
         """Tell what came of a test; then, in a second message, what explains it."""
         self._place = ran.place
         if ran.attempt is not None:
-            self._tell_passed(report)
             self._answers.pop(ran.place, None)  # what it was answered beside others counts no more
         base = self.suite.unjudged(self._items[ran.place])
         if left_out := ran.left_out or self._is_of_slow_row(ran.place):
@@ -235,24 +214,18 @@ class Session:
             self._left -= ran.answers.size
             if self._left >= 0:
                 self._answers[ran.place] = ran.answers
-            self._passed.append((ran.place, ran.answers.seconds))
+            report.send("passed", ran.place, outcome.seconds)
         self._outcomes[ran.place] = outcome
         if outcome.status == "timed_out" and not left_out:
             self._leave_out_later(ran.place, outcome, report)
         return outcome
 
-    def _tell_passed(self, report: Report) -> None:
-        """Tell at once which tests have passed without being run."""
-        if self._passed:
-            report.send("passed", self._passed)
-            self._passed = []
-
-    def _untried(self, place: int, why: str, report: Report) -> Outcome:
+    def _untried(self, place: int, why: str, report: Messages) -> Outcome:
         outcome = replace(self.suite.unjudged(self._items[place]), status="timed_out", message=why)
         report.send("outcome", place, outcome, False)
         return outcome
 
-    def _leave_out_later(self, place: int, outcome: Outcome, report: Report) -> None:
+    def _leave_out_later(self, place: int, outcome: Outcome, report: Messages) -> None:
         """Leave out the later tests of the row of one that did not end in time, also those that have ended."""
         row = charged(outcome.criterion, outcome.kind)
         self.slow_rows[row] = min(place, self.slow_rows.get(row, place))
@@ -260,8 +233,7 @@ class Session:
             if known.status != "timed_out" and (left_out := self._is_of_slow_row(later)):
                 self._outcomes[later] = self._untried(later, left_out, report)
 
-    def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Report) -> Outcome:
-        """Tell what came of a test that ran."""
+    def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Messages) -> Outcome:
         expect_memory(attempt.error)
         with_reference = partial(self._with_reference, ran.place, ran.following)
         outcome = self._assessor.outcome(base, attempt, ran.ended, with_reference)
@@ -304,20 +276,19 @@ class Session:
         for place, answers in self._answers.items():
             planned = self._runner.planned(place)
             if planned.size:
-                known = planned.calls, planned.size, partial(self._logged, place, answers)
-                test = PassedTest(self._outcomes[place], *known, planned.is_usual(answers.digest))
-                self._heard.passed.append(test)
+                known = frozenset(planned.calls), planned.size, partial(self._ended, place, answers)
+                self._heard.passed.append(Passed(self._outcomes[place], *known, planned.is_usual(answers.digest)))
 
-    def _logged(self, place: int, answers: Answers) -> LoggedTest | None:
+    def _ended(self, place: int, answers: Answers) -> Ended | None:
         """Run a test against answers that are known to pass it, and return what it asked and was answered."""
         attempt = self._runner.again(place, answers)
         if attempt is None or not attempt.passed() or attempt.connection is None:
             return None
-        return LoggedTest(self._outcomes[place], attempt.connection.records, attempt.connection.names)
+        return Ended(self._outcomes[place], attempt.connection.records, attempt.connection.names)
 
-    def _settle(self, report: Report) -> None:
+    def _settle(self, report: Messages) -> None:
         """Tell the causes of the failures."""
-        if not self._heard.is_asked:
+        if not self._heard.failed:
             return
         from grader.diagnosis.runner import MOST_PROCESSOR_SECONDS, RemoteRunner
 
@@ -325,9 +296,7 @@ class Session:
         self.shared.at("settling", self._place)
         bounds.bound_time(MOST_PROCESSOR_SECONDS + bounds.TEST_SECONDS)  # the last operation has its time
         ends_at, runner = time.monotonic() + SEARCH_SECONDS, None
-        if (
-            self.process.fork and self.task.searches
-        ):  # elsewhere tests share a process, so that no changed form can run in one of its own
+        if self.process.fork and self.task.searches:  # where nothing forks, no changed form has a process of its own
             runner = RemoteRunner(partial(self.process.open, ends_at), self.process.done, ends_at, self._passes)
         order = {name_of(item): place for place, item in enumerate(self.suite.items)}  # whatever ran first
         self._heard.sort(order)
@@ -335,8 +304,10 @@ class Session:
         with ExitStack() as stack:
             if runner is not None:
                 stack.callback(runner.close)
-            pool = self._pool(ends_at, stack) if runner is not None and self.task.pool else None
-            settled = self._assessor.settled(outcomes, self._heard, runner, self.task.asked, pool)
+            options = self.task.options
+            asked = (*options.asked, *filter(None, (options.only,)))
+            pool = self._pool(ends_at, stack) if runner is not None and options.pool else None
+            settled = self._assessor.settled(outcomes, self._heard, runner, asked, pool)
         for before, after in zip(outcomes, settled, strict=True):
             if before != after:
                 report.send("settled", after)
@@ -349,16 +320,16 @@ class Session:
         def start() -> RemoteRunner:
             assert self._workers is not None
             job = replace(self.task.job, label=NOBODYS, source=b"", call_seconds=POOL_CALL_SECONDS)
-            process = LearnerProcess(job, self.task.tier, Beside(self._workers), self.task.fork)
+            process = LearnerProcess(job, self.task.tier, self._workers.beside(), self.process.fork)
             stack.callback(process.kill)
             process.load()
             return RemoteRunner(
                 partial(process.open, ends_at), process.done, ends_at, lambda *_: False, POOL_CALL_SECONDS
             )
 
-        return Pool(self.task.pool, start)
+        return Pool(self.task.options.pool, start)
 
-    def _name_loops(self, report: Report) -> None:
+    def _name_loops(self, report: Messages) -> None:
         """Tell which loops the calls that did not return in time were in."""
         self.shared.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
@@ -376,7 +347,7 @@ class Session:
     def _no_time_for(self, place: int) -> str:
         """Return why a test is left out; empty where it is run."""
         if time.monotonic() >= self.task.ends_at:
-            return f"the stage's {self.suite.stage.limits.stage_seconds:g} s were used up before this test"
+            return f"{STAGE_OVER} before this test"
         return self._is_of_slow_row(place)
 
     def _is_of_slow_row(self, place: int) -> str:
@@ -390,29 +361,25 @@ class Session:
 
 
 def judge(task: JudgeTask, messages: Messages, workers: Workers) -> None:
-    """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
-    process = LearnerProcess(task.job, task.tier, workers, task.fork)
+    """Load the module, run the tests from the first on, and tell what came of each."""
+    process = LearnerProcess(task.job, task.tier, workers, task.options.fork)
     try:
-        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
-        with task.suite.in_place():
-            _hear(task, session, messages)
-        messages.send("done")
-    except LoadFailed as failed:
-        messages.send("problem", failed.problem)
-    except IsolationRefused as refused:
-        messages.send("refused", refused.message, refused.hint)
-    except CourseError as error:  # the answers of the course cannot be read
-        messages.send("course", error.message)
-    except (MemoryError, JudgeOutOfMemory):
-        messages.send("swelled")
-    except JudgeGone:
-        pass
-    except Exception as error:
-        messages.send("fault", f"the grader failed: {type(error).__name__}: {error}"[:1500])
+        tell_the_end(partial(_judge, task, process, messages, workers), messages)
     finally:
         bounds.bound_time(0)
         with suppress(OSError):
             process.kill()
+
+
+def _judge(task: JudgeTask, process: LearnerProcess, messages: Messages, workers: Workers) -> None:
+    try:
+        session = Session(task, process, Assessor(task.suite.stage, task.job, task.answers), workers)
+        with task.suite.in_place():
+            _hear(task, session, messages)
+    except LoadFailed as failed:
+        messages.send("problem", failed.problem)
+    except CourseError as error:  # the answers of the course cannot be read
+        messages.send("course", error.message)
 
 
 def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
@@ -427,14 +394,11 @@ def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
         task.shared.at("loading", first)
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
-        messages.send("loaded", sorted(_wanted(task.suite) & set(session.process.names)))
+        wanted = {name for row in task.suite.stage.criteria for name in row.functions}
+        messages.send("loaded", sorted(wanted & set(session.process.names)))
         if task.first_failure is not None:
             session.first_failure(items, messages)
             return
         session.run(items, messages, task.done | ({task.first} if task.doubted else set()))
     finally:
         session.provider.end()
-
-
-def _wanted(suite: Suite) -> set[str]:
-    return {name for row in suite.stage.criteria for name in row.functions}

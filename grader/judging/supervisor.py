@@ -10,12 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-import pytest
-
-from grader.errors import IsolationRefused
-from grader.judging.judge_process import ASKED, Forked
+from grader.judging.judge_process import Forked, Judges, Taken, followed
 from grader.judging.outcomes import charged
 from grader.judging.pytest_suite import criterion_of, kind_of
 from grader.judging.session import judge
@@ -24,40 +21,30 @@ from grader.judging.task import (
     SEARCH_SECONDS,
     Death,
     Findings,
-    JudgeGone,
     JudgeTask,
     Messages,
-    TimeIsUp,
     records,
     unpacked,
 )
 from grader.outcome import CUT, SEARCH, Call, Diagnosis, Gradient, Outcome, Status, Where
+from grader.sandbox.limits import STAGE_OVER
 from grader.submission.parsing import Problem
 
 RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
 OnTest = Callable[[Outcome], None]
 
 
-class Judges(Protocol):
-    """Makes judges; answers what one asks for while it runs, and says why one ended."""
-
-    peak_mb: float
+class TaskJudges(Judges, Protocol):
+    """Starts judges, each for a task."""
 
     def begin(self, task: JudgeTask) -> Messages:
         """Start a judge and return the connection to it."""
-
-    def answer(self, what: str, number: int = 0) -> None:
-        """Do what the judge asked for; number is that of a worker."""
-
-    def end(self, done: bool) -> tuple[Status, str]:
-        """End the judge, unless it is done and stays; return the status and the reason that its end gives its test."""
 
 
 class ForkedJudges(Forked):
     """Judges that are forks of this process."""
 
     def begin(self, task: JudgeTask) -> Messages:
-        """Fork a judge for a task."""
         return self.start(partial(judge, task), task.suite.stage.limits.judge_mb)
 
 
@@ -70,7 +57,7 @@ class Supervisor:
     def __init__(
         self,
         task: JudgeTask,
-        judges: Judges,
+        judges: TaskJudges,
         on_test: OnTest | None = None,
         on_decided: Callable[[Findings], None] | None = None,
     ) -> None:
@@ -100,70 +87,40 @@ class Supervisor:
         return self._found()
 
     def _found(self) -> Findings:
-        """Return what came of every test that was needed."""
-        expected = tuple(_described(self._task, self._items[place]) for place in self._needed())
-        outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
-        faults, peak = tuple(self._faults), self._judges.peak_mb
-        strayed = frozenset(self._strayed)
-        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing, strayed)
+        bases = map(self._base, self._needed())
+        return Findings(
+            tuple((each.test, each.criterion, each.hidden) for each in bases),
+            tuple(outcome for _, outcome in sorted(self._outcomes.items())),
+            tuple(self._faults), self._problem, self._names, self._passing, frozenset(self._strayed),
+        )  # fmt: skip
 
     def _needed(self) -> list[int]:
         return self._task.needed([criterion_of(item) for item in self._items], self._outcomes)
 
     def _judged(self) -> Death | None:
-        """Have one judge work to its end; return how it died, if it did."""
         self._of_this_judge.clear()
         self._task.shared.at("loading", self._task.first)  # else one that dies at once is taken for the one before
-        messages = self._judges.begin(self._task)
-        reason: tuple[Status, str] | None = None
-        done = False
-        try:
-            while True:
-                kind, fields = messages.receive(self._hard_end)
-                if kind in ASKED:
-                    self._judges.answer(kind, *fields)
-                elif kind == "swelled":
-                    mb = self._task.suite.stage.limits.judge_mb
-                    reason = "over_limit", f"more than {mb} MB of memory"
-                    break
-                elif kind == "fault":
-                    reason = "failed", f"an error ({fields[0]})"
-                    break
-                elif kind in ("done", "problem", "refused", "course"):
-                    done = True
-                    return self._ended(kind, fields)
-                else:
-                    self._take(kind, fields)
-        except TimeIsUp:
-            reason = "timed_out", "more time than the stage has"
-        except JudgeGone:
-            pass
-        finally:
-            said = self._judges.end(done)
-        return Death(self._task.shared.read(), *(reason or said))
+        task = self._task
+        messages, memory_mb = self._judges.begin(task), task.suite.stage.limits.judge_mb
+        return followed(self._judges, messages, task.shared, memory_mb, lambda: self._hard_end, self._take)
 
-    def _ended(self, kind: str, fields: list[object]) -> Death | None:
-        """Take the last message of a judge; a module that loaded before and no longer does costs one test."""
-        if kind == "refused":
-            raise IsolationRefused(*fields)  # type: ignore[arg-type]
-        if kind == "course":
-            self._faults.append(str(fields[0]))
-        if kind == "problem":
-            problem = unpacked(fields[0], RECORDS)
-            if self._loaded:
-                return Death(self._task.shared.read(), "crashed", problem.message)
-            self._problem = problem
-        return None
-
-    def _take(self, kind: str, fields: list[object]) -> None:
+    def _take(self, kind: str, fields: list[Any]) -> Taken:
+        """Take a message; a module that loaded before and no longer does costs one test."""
         match kind, fields:
+            case "fault", [str(error)]:
+                return "failed", f"an error (the grader failed: {error})"
+            case "course", [str(message)]:
+                self._faults.append(message)
+            case "problem", [dict(plain)]:
+                if self._loaded:
+                    return "crashed", unpacked(plain, RECORDS).message
+                self._problem = unpacked(plain, RECORDS)
             case "loaded", [list(names)]:
                 self._names, self._loaded = frozenset(map(str, names)), True
             case "outcome", [int(place), dict(plain), bool(more)]:
                 self._keep(place, unpacked(plain, RECORDS), more)
-            case "passed", [list(tests)]:
-                for place, seconds in tests:
-                    self._keep(place, replace(self._base(place), status="passed", seconds=seconds))
+            case "passed", [int(place), float(seconds)]:
+                self._keep(place, replace(self._base(place), status="passed", seconds=seconds))
             case "explained", [int(place), dict(plain)]:
                 self._keep(place, unpacked(plain, RECORDS))
             case "passing", [str(test), bytes(digest)]:
@@ -181,6 +138,7 @@ class Supervisor:
                         self._outcomes[place] = outcome
             case "reference", [int(place), (str() | None) as fault]:
                 self._keep(place, self._of_doubt(place, fault))
+        return None
 
     def _keep(self, place: int, outcome: Outcome, more: bool = False) -> None:
         """Keep an outcome and tell of it, unless more of it is to come; once, or again where it ends otherwise."""
@@ -208,7 +166,8 @@ class Supervisor:
         place, phase = death.at.test, death.at.phase
         self._unexplain(death)
         if phase == "loading" and not self._loaded:
-            self._problem = _unreadable(self._task.job.label, death)
+            said = f"reading what {self._task.job.label} defines took the grader {death.reason}"
+            self._problem = Problem("import-error", said, None, None)
             return False
         if time.monotonic() >= self._task.ends_at:  # nothing is begun any more
             if place < len(self._items) and place not in self._outcomes:
@@ -259,22 +218,12 @@ class Supervisor:
         """Give the tests that no judge came to an outcome: their time was used up."""
         if self._problem is not None or self._faults or self._task.first_failure is not None:
             return
-        seconds = self._task.suite.stage.limits.stage_seconds
         for place in self._needed():
             if place not in self._outcomes and time.monotonic() >= self._task.ends_at:
-                message = f"the stage's {seconds:g} s were used up before this test"
+                message = f"{STAGE_OVER} before this test"
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))
-
-
-def _described(task: JudgeTask, item: pytest.Item) -> tuple[str, str, bool]:
-    known = task.suite.unjudged(item)
-    return known.test, known.criterion, known.hidden
 
 
 def _blame(death: Death) -> str:
     what = f"what {death.at.label} returned" if death.at.label else "this test"
     return f"judging {what} took {death.reason}"
-
-
-def _unreadable(label: str, death: Death) -> Problem:
-    return Problem("import-error", f"reading what {label} defines took the grader {death.reason}", None, None)

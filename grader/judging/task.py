@@ -11,8 +11,9 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgpack
 
@@ -22,6 +23,7 @@ from grader.submission.parsing import Problem
 if TYPE_CHECKING:
     from grader.diagnosis.answers import Answers
     from grader.isolation.tiers import Tier
+    from grader.judging.grading_options import Options
     from grader.judging.pytest_suite import Suite
     from grader.sandbox.process import Job
     from grader.sandbox.recorded import Plan
@@ -38,20 +40,6 @@ class JudgeGone(Exception):
 
 class TimeIsUp(Exception):
     """Nothing whole arrived before the deadline."""
-
-
-class Report(Protocol):
-    """Takes what a judge has to tell."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Tell one thing."""
-
-
-class Untold:
-    """Where nobody is to be told."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Tell nothing."""
 
 
 class Messages:
@@ -103,6 +91,16 @@ class Messages:
         self.socket.close()
 
 
+class Untold(Messages):
+    """Messages that nobody is to be told."""
+
+    def __init__(self) -> None:
+        pass
+
+    def send(self, kind: str, *fields: Any) -> None:
+        pass
+
+
 NAME = "\0"  # the key under which a record's class stands; no field has such a name
 Classes = dict[str, type[Any]]
 
@@ -135,8 +133,7 @@ def unpacked(plain: Any, classes: Classes) -> Any:
 
 def records(*modules: Iterable[Any]) -> Classes:
     """Return the record classes among some values, by name."""
-    found = (each for module in modules for each in module)
-    return {each.__name__: each for each in found if isinstance(each, type) and is_dataclass(each)}
+    return {each.__name__: each for each in chain(*modules) if isinstance(each, type) and is_dataclass(each)}
 
 
 Phase = Literal["loading", "test", "reference", "explaining", "settling"]
@@ -167,19 +164,14 @@ class SharedStatus:
         self._test = 0
 
     def at(self, phase: Phase, test: int) -> None:
-        """Note the phase and the test that begin."""
         self._phase, self._test = PHASES.index(phase), test
-        self._write(b"")
+        self.call("")
 
-    def call(self, label: str) -> None:
-        """Note the call that is made."""
-        self._write(label.encode("utf-8", "replace")[: SIZE - HEAD.size])
-
-    def _write(self, label: bytes) -> None:
+    def call(self, name: str) -> None:
+        label = name.encode("utf-8", "replace")[: SIZE - HEAD.size]
         self._memory[: HEAD.size + len(label)] = HEAD.pack(self._phase, self._test, len(label)) + label
 
     def read(self) -> At:
-        """Return what was noted last."""
         phase, test, length = HEAD.unpack_from(self._memory)
         label = bytes(self._memory[HEAD.size : HEAD.size + length]).decode("utf-8", "ignore")
         return At(PHASES[phase], test, label)
@@ -204,14 +196,11 @@ def expect_memory(error: BaseException | None) -> None:
 
 @dataclass(frozen=True)
 class JudgeTask:
-    """All that one judge works on: the suite, the module and its worker's tier, the seed, and where to begin.
+    """All that one judge works on: the suite, the module and its worker's tier, how to grade, and where to begin.
 
     ends_at is when the time is used up, on the monotonic clock. answers makes what explains wrong answers; nothing
-    does without. only is the one row to judge: where it passes, no other is. first_failure holds rows to run first:
-    then the first test that does not pass ends the run, nothing is explained, and whether the reference passes is not
-    asked. ahead holds rows that come first, asked those whose causes somebody wants to read. searches says whether
-    causes are looked for beside the known mistakes; pool holds right modules of others that steer this. timed asks for
-    the time of each call. plan is what the tests ask with this seed, where known.
+    does without. first_failure holds rows to run first: then the first test that does not pass ends the run, nothing
+    is explained, and whether the reference passes is not asked. plan is what the tests ask with this seed, where known.
 
     For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
     reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
@@ -220,19 +209,12 @@ class JudgeTask:
     suite: Suite
     job: Job
     tier: Tier
-    fork: bool
-    seed: int
+    options: Options
     ends_at: float
     shared: SharedStatus
     answers: Callable[[], Answers] | None = None
-    only: str | None = None
     first_failure: tuple[str, ...] | None = None
-    ahead: tuple[str, ...] = ()
-    timed: bool = False
     plan: Plan | None = None
-    asked: tuple[str, ...] = ()
-    searches: bool = True
-    pool: tuple[bytes, ...] = ()
     first: int = 0
     doubted: bool = False
     slow_rows: frozenset[str] = frozenset()
@@ -240,8 +222,12 @@ class JudgeTask:
 
     @property
     def rows_first(self) -> tuple[str, ...]:
-        """The rows whose tests come before the others."""
-        return self.first_failure or (*filter(None, (self.only,)), *self.ahead)
+        return self.first_failure or (*filter(None, (self.options.only,)), *self.options.ahead)
+
+    @property
+    def searches(self) -> bool:
+        """Whether causes are looked for beside the known mistakes."""
+        return self.suite.stage.feedback == self.options.feedback == "full"
 
     def needed(self, rows: Sequence[str], ended: Mapping[int, Outcome]) -> list[int]:
         """Return the places of the tests that are needed, by the row of each and what came of those that have ended.
@@ -249,9 +235,9 @@ class JudgeTask:
         It is all of them, but where one row was asked for and nothing of it needs a cause: where something does, what
         the other tests ask and are answered is evidence, so that the cause is that of a whole check.
         """
-        own = [place for place, row in enumerate(rows) if row == self.only]
+        own = [place for place, row in enumerate(rows) if row == self.options.only]
         is_enough = all(place in ended and ended[place].status not in EXPLAINED for place in own)
-        return own if self.only is not None and is_enough else list(range(len(rows)))
+        return own if self.options.only is not None and is_enough else list(range(len(rows)))
 
 
 @dataclass(frozen=True)
@@ -259,9 +245,8 @@ class Findings:
     """What came of a task: every test that had to end, every outcome, and what stood in the way.
 
     expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
-    stage's functions that the module defines; peak_mb is the most memory that a judge had, 0 where that is unknown.
-    passing holds, of tests that passed against answers to planned questions, the digest of all these answers;
-    strayed are tests that asked something else than was planned.
+    stage's functions that the module defines. passing holds, of tests that passed against answers to planned questions,
+    the digest of all these answers; strayed are tests that asked something else than was planned.
     """
 
     expected: tuple[tuple[str, str, bool], ...]
@@ -269,7 +254,6 @@ class Findings:
     faults: tuple[str, ...] = ()
     problem: Problem | None = None
     names: frozenset[str] = frozenset()
-    peak_mb: float = 0.0
     passing: Mapping[str, bytes] = field(default_factory=dict)
     strayed: frozenset[str] = frozenset()
 

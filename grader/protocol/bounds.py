@@ -1,21 +1,17 @@
-"""The agreement of both ends of the pipe: tags, dtypes, errors, and the bounds of a frame.
+"""The caps of one frame, the errors past them, and a meter that counts while a frame is read.
 
 The worker imports it, too, as it does the rest of this room: standard library, NumPy and msgpack only.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-MAGIC = b"AGW1"
-HEADER = struct.Struct("<4sIQ")
 MAX_BODY = 8 << 20  # bytes; plain values decode to at most 32 times as much
 MAX_CONTAINERS = 1 << 18  # lists, tuples, dicts, sets and arrays in one frame, at most 400 bytes each
 MAX_EXPANDED = 1 << 23  # values, where one that is shared counts each time: whoever walks over it meets so many
@@ -25,25 +21,6 @@ MAX_BLOB = 256 << 20  # bytes of array data in one frame
 MAX_DEPTH = 64
 MAX_TEXT_ITEM = 4096  # bytes of one element of a string array
 MAX_INTEGER = 1700  # bytes: Python writes no whole number of more than 4,300 digits, which 1,785 bytes may hold
-MT19937_WORDS = 624
-MAX_CODE_POINT = 0x10FFFF
-ALIGNMENT = 64
-
-LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
-REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED, EXTENDS = range(12, 19)
-CONTAINERS = frozenset((LIST, TUPLE, DICT, SET, FROZENSET))
-
-_DTYPE_NAMES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
-    " longdouble clongdouble"
-)
-DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _DTYPE_NAMES.split()}
-EXTENDED = ("longdouble", "clongdouble")
-NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())}
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-TYPES: dict[str, type] = {
-    t.__name__: t for t in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)
-}
 
 
 class WireError(ValueError):
@@ -82,78 +59,6 @@ class Bounds:
     def values(self) -> int:
         """How many values one may hold, where one that is shared counts each time."""
         return min(MAX_EXPANDED, max(self.size // 4, 8 * self.rows))
-
-
-Wrap = Callable[[object], "list[Any] | None"]
-Unwrap = Callable[[int, "list[Any]", Any], Any]  # a tag, its fields, the decoder
-
-
-def no_wrap(value: object) -> list[Any] | None:
-    return None
-
-
-def no_unwrap(tag: int, fields: list[Any], decoder: object) -> Any:
-    raise WireError(f"tag {tag} is not expected here")
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name under which a dtype travels; Unsendable for one outside the allow-list."""
-    if dtype.kind in "US":
-        if dtype.itemsize > MAX_TEXT_ITEM:
-            raise Unsendable(f"strings of {dtype.itemsize} bytes in an array; at most {MAX_TEXT_ITEM} are carried")
-        return f"{dtype.kind}{dtype.itemsize // (4 if dtype.kind == 'U' else 1)}"
-    known = NAMES.get(dtype)
-    if known is not None:
-        return known
-    native = dtype.newbyteorder("=")
-    if native not in NAMES:
-        raise Unsendable(
-            f"an array of dtype {dtype}; booleans, integers, floats, complex numbers and strings are carried"
-        )
-    return NAMES[native]
-
-
-def named_dtype(name: object) -> np.dtype[Any]:
-    """Return the dtype of an allow-listed name; WireError for any other text."""
-    if not isinstance(name, str):
-        raise WireError("a dtype's name is text")
-    if name in DTYPES:
-        return DTYPES[name]
-    if name[:1] in ("U", "S") and name[1:].isascii() and name[1:].isdigit() and len(name) < 6:
-        dtype = np.dtype(name)
-        if dtype.itemsize <= MAX_TEXT_ITEM:
-            return dtype
-    raise WireError(f"dtype {name[:40]!r} is not on the list")
-
-
-def container_counter() -> Callable[[list[Any]], list[Any]]:
-    """Return a hook for msgpack that stops at one list too many: an empty one takes a byte there and 60 here."""
-    left = MAX_CONTAINERS
-
-    def count(found: list[Any]) -> list[Any]:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise WireError(f"more than {MAX_CONTAINERS} containers")
-        return found
-
-    return count
-
-
-def refuse_twice(result: set[Any] | frozenset[Any], fields: list[Any]) -> None:
-    if len(result) != len(fields):
-        raise WireError("a set with a member that is there twice")
-
-
-def make_numbers(values: np.ndarray[Any, Any]) -> None:
-    """Turn bits that are no number of the processor's own long format into NaN, in place."""
-    parts = values.view(np.longdouble)
-    with np.errstate(all="ignore"):
-        np.multiply(parts, np.longdouble(1), out=parts)
-
-
-def without_zeros(shape: Any) -> int:
-    return math.prod(shape) or math.prod([size or 1 for size in shape])
 
 
 def extent(value: Any) -> tuple[int, int, int]:

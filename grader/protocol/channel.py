@@ -5,8 +5,6 @@ Both ends use it, so it needs the standard library, NumPy and this room only.
 
 from __future__ import annotations
 
-import math
-import select
 import socket
 import time
 from collections.abc import Callable
@@ -35,7 +33,6 @@ class Channel:
         self.socket = connection
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # a hint; the system may grant less
             connection.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
-        connection.setblocking(False)
         self._buffer = np.empty(SMALL, np.uint8).data.cast("B")  # a page is taken when something arrives in it
         self._start = self._end = 0  # of what has arrived and is not taken yet
 
@@ -46,7 +43,7 @@ class Channel:
         for part in buffers:
             view = memoryview(part) if isinstance(part, bytes) else memoryview(part.reshape(-1).view(np.uint8))
             while view:
-                view = view[self._attempt(lambda rest=view: self.socket.send(rest), True, deadline) :]  # type: ignore[misc]
+                view = view[self._done(self.socket.send, view, deadline) :]
 
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
@@ -83,6 +80,7 @@ class Channel:
         if self._start < self._end:
             return True
         try:
+            self.socket.settimeout(0)
             return bool(self.socket.recv(1, socket.MSG_PEEK))
         except OSError:  # nothing there, or nobody; whoever asks next is told
             return False
@@ -112,32 +110,22 @@ class Channel:
         return view
 
     def _read(self, view: memoryview, deadline: float | None) -> int:
-        count = self._attempt(lambda: self.socket.recv_into(view), False, deadline)
+        count = self._done(self.socket.recv_into, view, deadline)
         if count == 0:
             raise ChannelClosed("the connection ended")
         return count
 
-    def _attempt(self, action: Callable[[], int], writing: bool, deadline: float | None) -> int:
-        """Do what would block as soon as it can succeed."""
-        while deadline is None or time.monotonic() < deadline:
-            try:
-                return action()
-            except BlockingIOError:
-                self._wait(writing, None if deadline is None else max(0.0, deadline - time.monotonic()))
-            except OSError as error:
-                raise ChannelClosed(str(error)) from None
-        raise DeadlinePassed
-
-    def _wait(self, writing: bool, seconds: float | None) -> None:
-        """Sleep until the socket can be read, or written, or the time is over."""
+    def _done(self, action: Callable[[memoryview], int], view: memoryview, deadline: float | None) -> int:
+        """Send or receive some bytes, and return how many."""
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise DeadlinePassed
         try:
-            if hasattr(select, "poll"):
-                poll = select.poll()
-                poll.register(self.socket, select.POLLOUT if writing else select.POLLIN)
-                poll.poll(None if seconds is None else math.ceil(seconds * 1000))
-            else:  # Windows
-                select.select([] if writing else [self.socket], [self.socket] if writing else [], [], seconds)
-        except (OSError, ValueError) as error:
+            self.socket.settimeout(left)
+            return action(view)
+        except TimeoutError:
+            raise DeadlinePassed from None
+        except OSError as error:
             raise ChannelClosed(str(error)) from None
 
     def close(self) -> None:

@@ -17,70 +17,121 @@ import msgpack
 import numpy as np
 
 from grader.protocol.bounds import (
-    ALIGNMENT,
-    ARRAY,
-    BIGINT,
-    BIT_GENERATORS,
-    CALLBACK,
-    COMPLEX,
-    CONTAINERS,
-    DICT,
-    DTYPES,
-    ELLIPSIS,
-    EXTENDED,
-    EXTENDS,
-    FROZENSET,
-    GENERATOR,
-    HANDLE,
-    HEADER,
-    LIST,
-    MAGIC,
     MAX_BLOB,
     MAX_BODY,
-    MAX_CODE_POINT,
     MAX_CONTAINERS,
     MAX_DEPTH,
-    MAX_EXPANDED,
     MAX_HARD_KEYS,
     MAX_INTEGER,
     MAX_RANGE,
     MAX_SIZES,
-    MT19937_WORDS,
-    NOT_IMPLEMENTED,
-    RANGE,
-    REFERENCE,
-    SCALAR,
-    SET,
-    SLICE,
-    TUPLE,
-    TYPE,
-    TYPES,
+    MAX_TEXT_ITEM,
     Bounds,
     HardKeys,
     Meter,
     Refused,
     TooLarge,
     Unsendable,
-    Unwrap,
     WireError,
-    Wrap,
-    container_counter,
-    dtype_name,
-    make_numbers,
-    named_dtype,
-    no_unwrap,
-    no_wrap,
-    refuse_twice,
-    without_zeros,
 )
 
 __all__ = [
     "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "EXTENDS",
     "FROZENSET", "GENERATOR", "HANDLE", "HEADER", "LIST", "MAGIC", "MAX_BLOB", "MAX_BODY", "MAX_CONTAINERS",
-    "MAX_DEPTH", "MAX_EXPANDED", "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET",
-    "SLICE", "TUPLE", "TYPE", "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError",
-    "generator_state", "plain_state", "set_generator_state",
+    "MAX_DEPTH", "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE", "TUPLE",
+    "TYPE", "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError", "generator_state",
+    "plain_state", "set_generator_state",
 ]  # fmt: skip
+
+MAGIC = b"AGW1"
+HEADER = struct.Struct("<4sIQ")
+MT19937_WORDS = 624
+MAX_CODE_POINT = 0x10FFFF
+ALIGNMENT = 64
+
+LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
+REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED, EXTENDS = range(12, 19)
+CONTAINERS = frozenset((LIST, TUPLE, DICT, SET, FROZENSET))
+
+_DTYPE_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+    " longdouble clongdouble"
+)
+DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _DTYPE_NAMES.split()}
+EXTENDED = ("longdouble", "clongdouble")
+NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())}
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+TYPES: dict[str, type] = {
+    t.__name__: t for t in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)
+}
+
+Wrap = Callable[[object], "list[Any] | None"]
+Unwrap = Callable[[int, "list[Any]", Any], Any]  # a tag, its fields, the decoder
+
+
+def no_wrap(value: object) -> list[Any] | None:
+    return None
+
+
+def no_unwrap(tag: int, fields: list[Any], decoder: object) -> Any:
+    raise WireError(f"tag {tag} is not expected here")
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name under which a dtype travels; Unsendable for one outside the allow-list."""
+    if dtype.kind in "US":
+        if dtype.itemsize > MAX_TEXT_ITEM:
+            raise Unsendable(f"strings of {dtype.itemsize} bytes in an array; at most {MAX_TEXT_ITEM} are carried")
+        return f"{dtype.kind}{dtype.itemsize // (4 if dtype.kind == 'U' else 1)}"
+    name = NAMES.get(dtype) or NAMES.get(dtype.newbyteorder("="))
+    if name is None:
+        raise Unsendable(
+            f"an array of dtype {dtype}; booleans, integers, floats, complex numbers and strings are carried"
+        )
+    return name
+
+
+def named_dtype(name: object) -> np.dtype[Any]:
+    """Return the dtype of an allow-listed name; WireError for any other text."""
+    if not isinstance(name, str):
+        raise WireError("a dtype's name is text")
+    if name in DTYPES:
+        return DTYPES[name]
+    if name[:1] in ("U", "S") and name[1:].isascii() and name[1:].isdigit() and len(name) < 6:
+        dtype = np.dtype(name)
+        if dtype.itemsize <= MAX_TEXT_ITEM:
+            return dtype
+    raise WireError(f"dtype {name[:40]!r} is not on the list")
+
+
+def container_counter() -> Callable[[list[Any]], list[Any]]:
+    """Return a hook for msgpack that stops at one list too many: an empty one takes a byte there and 60 here."""
+    left = MAX_CONTAINERS
+
+    def count(found: list[Any]) -> list[Any]:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise WireError(f"more than {MAX_CONTAINERS} containers")
+        return found
+
+    return count
+
+
+def refuse_twice(result: set[Any] | frozenset[Any], fields: list[Any]) -> None:
+    if len(result) != len(fields):
+        raise WireError("a set with a member that is there twice")
+
+
+def make_numbers(values: np.ndarray[Any, Any]) -> None:
+    """Turn bits that are no number of the processor's own long format into NaN, in place."""
+    parts = values.view(np.longdouble)
+    with np.errstate(all="ignore"):
+        np.multiply(parts, np.longdouble(1), out=parts)
+
+
+def without_zeros(shape: Any) -> int:
+    return math.prod(shape) or math.prod([size or 1 for size in shape])
 
 
 def plain_state(state: Any) -> Any:
@@ -500,9 +551,12 @@ class Decoder(Meter):
         reader = _READERS.get(tag)
         if reader is None:
             raise WireError(f"tag {tag} is unknown")
-        if tag in (LIST, DICT, SET):
-            return self._measured(reader, tag, fields, depth)
-        return self._read(reader, tag, fields, depth)
+        if tag not in (LIST, DICT, SET):
+            return self._read(reader, tag, fields, depth)
+        began = self.begin(depth)
+        result = self._read(reader, tag, fields, depth)
+        self.end(began, depth)
+        return result
 
     def _read(self, reader: Reader, tag: int, fields: list[Any], depth: int) -> Any:
         if depth > self.deepest:
@@ -513,13 +567,6 @@ class Decoder(Meter):
             raise
         except (TypeError, ValueError, KeyError, IndexError, OverflowError, AttributeError) as error:
             raise WireError(f"tag {tag}: {type(error).__name__}: {str(error)[:80]}") from None
-
-    def _measured(self, reader: Reader, tag: int, fields: list[Any], depth: int) -> Any:
-        """Read what may be referred to later, and note how much whoever walks over it will meet."""
-        began = self.begin(depth)
-        result = self._read(reader, tag, fields, depth)
-        self.end(began, depth)
-        return result
 
     def _list(self, fields: list[Any], depth: int) -> list[Any]:
         self.few("list", len(fields))

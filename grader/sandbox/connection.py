@@ -64,6 +64,7 @@ class Connection:
         self.ended = False
         self.late = ""  # the call that did not return in its own time, if one ended the test
         self.late_function = ""  # to which it belongs: an item to the one that gave the iterator
+        self.process: int | None = None  # the number of its process, until that is ended
         self.tests_before = 0  # that its process has seen
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
@@ -126,13 +127,13 @@ class Connection:
         self._deadlines.append(min([wait.until, *self._deadlines[-1:]]))
         until = self._deadlines[-1]
         try:
-            self.limits.request()
+            self.limits.spend("requests")
             if record.is_item:
                 self.limits.item(self._giver(record))
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
             self.channel.send(frame, until)
-            result = self._outcome(serial, sent, record, self._most(frame, sent), until)
+            result = self._outcome(serial, sent, record, self._most(frame), until)
         except DeadlinePassed:
             self.late = record.label if wait.is_its_own and until == wait.until else ""
             self.late_function = self._giver(record) if self.late else ""
@@ -163,7 +164,7 @@ class Connection:
         iterator = self.handles.proxies.get(record.target) if record.is_item else None
         return (iterator.__dict__["_giver"] if iterator is not None else "") or record.label
 
-    def _most(self, frame: list[Any], sent: list[Any]) -> tuple[int, int]:
+    def _most(self, frame: list[Any]) -> tuple[int, int]:
         """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""
         arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
         return self.bounds.size + len(frame[0]), self.bounds.size + arrays
@@ -261,7 +262,7 @@ class Connection:
         return any(error is raised for raised in self._raised.values())
 
     def _run_callback(self, fields: list[Any], decoder: codec.Decoder, record: Record, deadline: float) -> None:
-        self.limits.callback()
+        self.limits.spend("callbacks")
         function = self.handles.function(fields[2])
         began = time.thread_time()
         args, kwargs = (self._value(decoder, form, record, "passed on") for form in fields[3:])
@@ -555,24 +556,24 @@ class MissingName(AttributeError):
 KEPT_BYTES = 128 << 20  # of what tests sent and were given; past that they are no evidence
 
 
-class LoggedTest(NamedTuple):
-    """A test that ended, its requests, and the names of the module that it asked."""
+class Ended(NamedTuple):
+    """A test that ended: its outcome, what it asked and was answered, and the names of the module that it asked."""
 
     outcome: Outcome
     records: list[Record]
     names: dict[str, Name]
 
 
-class PassedTest(NamedTuple):
-    """A test that passed without being run: the functions that it calls, how much it gives them, and how to run it.
+class Passed(NamedTuple):
+    """A test that passed: the functions that it calls, how much it gives them, and its requests, once needed.
 
-    is_usual says that its answers are those of the reference.
+    is_usual says that the reference answers alike, to the byte.
     """
 
     outcome: Outcome
     calls: frozenset[str]
     size: int
-    run: Callable[[], LoggedTest | None]
+    ended: Callable[[], Ended | None]
     is_usual: bool = False
 
 
@@ -580,34 +581,20 @@ class RequestLog:
     """What can be held against an explanation of a run's failures, within bounds."""
 
     def __init__(self) -> None:
-        self.passed: list[LoggedTest | PassedTest] = []
-        self.failed: list[LoggedTest] = []
+        self.passed: list[Ended | Passed] = []
+        self.failed: list[Ended] = []
         self._left = KEPT_BYTES
 
     def keep(self, outcome: Outcome, connection: Connection) -> None:
-        """Remember one test that failed or passed."""
-        self._forget(outcome.test)  # it ran again
-        test = LoggedTest(outcome, connection.records, connection.names)
-        if outcome.status == "failed" and self._has_room(connection.limits.held):
-            self.failed.append(test)
-        elif outcome.status == "passed" and self._has_room(connection.limits.held):
-            self.passed.append(test)
+        """Remember one test that failed or passed; one that ran again counts once."""
+        self.passed = [each for each in self.passed if each.outcome.test != outcome.test]
+        self.failed = [each for each in self.failed if each.outcome.test != outcome.test]
+        if outcome.status in ("passed", "failed") and connection.limits.held <= self._left:
+            self._left -= connection.limits.held
+            test = Ended(outcome, connection.records, connection.names)
+            (self.passed if outcome.status == "passed" else self.failed).append(test)
 
     def sort(self, order: Mapping[str, int]) -> None:
         """Put the tests into their order by name: in which they ran has no part in what explains them."""
         self.passed.sort(key=lambda each: order[each.outcome.test])
         self.failed.sort(key=lambda each: order[each.outcome.test])
-
-    def _forget(self, test: str) -> None:
-        self.passed = [each for each in self.passed if each.outcome.test != test]
-        self.failed = [each for each in self.failed if each.outcome.test != test]
-
-    def _has_room(self, held: int) -> bool:
-        has_room = held <= self._left
-        self._left -= held * has_room
-        return has_room
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether any test failed in a way that can be explained."""
-        return bool(self.failed)

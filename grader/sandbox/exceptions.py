@@ -114,7 +114,6 @@ def _shapes(form: Any) -> dict[str, tuple[int, ...] | None]:
 
 
 def deeper(error: BaseException | None) -> Deeper | None:
-    """Return the line of an earlier stage's module in which a learner's exception was raised, if it was."""
     found: Deeper | None = getattr(error, "learner_deeper", None)
     return found
 

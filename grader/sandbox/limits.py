@@ -11,12 +11,21 @@ from grader.protocol.codec import Bounds
 CALLS_OF_TIME = 3  # how many calls of full length all calls of one test may take together
 PLAIN_COST = 32  # bytes of memory that one byte of a body decodes to at most
 RECEIVED, KEPT = 32, 24  # how many results of full size a test may be sent, and its records hold on to
+MOST_ITEMS = 2_000  # of iterators, of which a stage's test takes a tenth
 MOST_RECEIVED, MOST_KEPT = 1 << 30, 512 << 20
 FRAME_SECONDS = 1.0  # of processor time until the keys in one frame are told apart; most need a hundredth of it
+STAGE_OVER = "the time that the whole stage may take was used up"
+OVER = {  # what completes `this test …` where nothing is left
+    "requests": "made more requests than a test may: does a loop never end?",
+    "callbacks": "had its functions called back more often than a test may: does a loop never end?",
+    "handles": "was given more objects of the module than a test may hold",
+    "received": "was sent more data than a test may take",
+    "reading": "was sent values that take longer to read than a test may spend on them",
+}
 
 
 class OverLimit(Exception):
-    """A test asked for, or was sent, more than it may have; the message completes `this test …`."""
+    """A test asked for, or was sent, more than it may have."""
 
 
 class Endless(OverLimit):
@@ -38,7 +47,7 @@ class UsageLimits:
 
     seconds: float
     requests: int = 100_000
-    items: int = 2_000
+    items: int = MOST_ITEMS
     callbacks: int = 100_000
     handles: int = 50_000
     received: int = MOST_RECEIVED
@@ -61,45 +70,27 @@ class UsageLimits:
         received, kept = min(RECEIVED * bounds.size, MOST_RECEIVED), min(KEPT * bounds.size, MOST_KEPT)
         return cls(CALLS_OF_TIME * call_seconds, received=received, kept=kept)
 
-    def request(self) -> None:
-        """Count one request."""
-        self.requests -= 1
-        if self.requests < 0:
-            raise OverLimit("made more requests than a test may: does a loop never end?")
+    def spend(self, what: str, amount: float = 1) -> None:
+        left = getattr(self, what) - amount
+        setattr(self, what, left)
+        if left < 0:
+            raise OverLimit(OVER[what])
 
     def item(self, giver: str) -> None:
         """Count one item of an iterator that a function gave."""
         self.items -= 1
         if self.items < 0:
-            raise Endless(f"took more items of what {giver} gave than it can need: does it never end?")
-
-    def callback(self) -> None:
-        """Count one call of a function of the test's."""
-        self.callbacks -= 1
-        if self.callbacks < 0:
-            raise OverLimit("had its functions called back more often than a test may: does a loop never end?")
-
-    def handle(self) -> None:
-        """Count one object that stays with the learner."""
-        self.handles -= 1
-        if self.handles < 0:
-            raise OverLimit("was given more objects of the module than a test may hold")
+            raise Endless(f"took {MOST_ITEMS:,} items of what {giver} gave, and there were more: does it never end?")
 
     def frame(self, body: int, blob: int) -> None:
-        """Count one frame that arrived, before it is decoded."""
-        self.received -= cost(body, blob)
-        if self.received < 0:
-            raise OverLimit("was sent more data than a test may take")
+        self.spend("received", cost(body, blob))
 
     def until(self) -> float:
         """Return the processor time of this thread at which one frame has to be read."""
         return time.thread_time() + min(FRAME_SECONDS, self.reading)
 
     def read(self, since: float) -> None:
-        """Count the processor time that a frame took since then."""
-        self.reading -= time.thread_time() - since
-        if self.reading < 0:
-            raise OverLimit("was sent values that take longer to read than a test may spend on them")
+        self.spend("reading", time.thread_time() - since)
 
     def keep(self, body: int, blob: int) -> bool:
         """Say whether a record may hold on to a copy of what one frame carried."""
@@ -136,7 +127,7 @@ class Wait:
     def told(self) -> str:
         """Return what is told where the time is over."""
         if self.until == self._ends_at:
-            return f"the time that the whole stage may take was used up while {self._label} ran"
+            return f"{STAGE_OVER} while {self._label} ran"
         if self._is_together:
             return f"the calls of this test took more than {CALLS_OF_TIME * self._call_seconds:g} s together"
         again = "" if self._seconds == self._call_seconds else f", after {self._call_seconds:g} s in an earlier test"

@@ -19,7 +19,7 @@ from grader.isolation.workers import Workers
 from grader.outcome import Status, Where
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
-from grader.sandbox.connection import NEXT_TEST, STEPS, Connection, draw_id, spans
+from grader.sandbox.connection import NEXT_TEST, STEPS, Connection, spans
 from grader.sandbox.exceptions import WorkerFailed, deeper_of
 from grader.sandbox.proxies import Handles
 from grader.sandbox.record import MAX_NUMBER, Name, line_of
@@ -35,7 +35,6 @@ LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
-MOST_ANSWER = 1 << 12  # bytes of an answer that says yes or no
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
 
 
@@ -52,7 +51,6 @@ class LearnerProcess:
         self.seconds_of: Callable[[str], float] | None = None  # how long a call may take, by its label
         self.form: bytes | None = None  # of the module, changed, as marshal has it: each process takes it on
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
-        self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
         self._fresh = True
@@ -149,15 +147,14 @@ class LearnerProcess:
             connection.failure = begun
             return connection
         connection = self.over(Channel(begun[1]), ends_at)
-        self._numbers[id(connection)] = begun[0]
+        connection.process = begun[0]
         return connection
 
     def follow(self, before: Connection, ends_at: float) -> Connection:
         """Return the connection of the next test in the process of one that has ended without a failure."""
         made = self.over(before.channel, ends_at, before.names)
         made.tests_before = before.tests_before + 1
-        if (number := self._numbers.pop(id(before), None)) is not None:
-            self._numbers[id(made)] = number
+        made.process = before.process
         try:
             made.channel.send([NEXT_TEST], min(ends_at, time.monotonic() + self.job.call_seconds))
         except (ChannelClosed, DeadlinePassed):
@@ -169,16 +166,14 @@ class LearnerProcess:
 
         One that tells it wrongly gets nothing by it: what it keeps from test to test it could have kept in a file.
         """
-        deadline = min(connection.ends_at, time.monotonic() + self.job.call_seconds)
-        serial = draw_id()
+        asked = self.over(connection.channel, connection.ends_at)
+        asked.on_request = asked.seconds_of = None
         try:
-            connection.channel.send(codec.Encoder().frame([serial, "changed", 0, ""], [(), None]), deadline)
-            decoder = codec.Decoder(bounds=codec.Bounds())
-            fields = decoder.message(*connection.channel.receive(deadline, (MOST_ANSWER, 0)))
-            is_told = len(fields) == 6 and fields[:2] == [serial, "ok"] and decoder.decode(fields[4]) is False
-            return not is_told or connection.channel.pending()
-        except (ChannelClosed, DeadlinePassed, codec.Refused, codec.WireError):
+            changed = asked.request("changed", 0, "")
+            asked.end()
+        except Exception:  # that process does not tell
             return True
+        return changed is not False or asked.failure is not None
 
     def _begun(self, ends_at: float) -> tuple[int, socket.socket] | WorkerFailed:
         """Return a test's process: forked ahead, forked again, or forked from a fresh worker; or why there is none."""
@@ -221,12 +216,10 @@ class LearnerProcess:
         return made
 
     def renew(self) -> None:
-        """Load the module into a fresh worker, to which nothing has come of the tests before."""
         self._renewed()
         self.load()
 
     def _renewed(self) -> None:
-        """End the worker, and start another."""
         self.kill()
         self._started = self._workers.start()
         self._control = Control(self._started.connection)
@@ -239,7 +232,7 @@ class LearnerProcess:
             if connection.failure is not None:
                 self._started.kill()
             return None
-        number = self._numbers.pop(id(connection), None)
+        number, connection.process = connection.process, None
         connection.channel.close()
         if number is None:  # its test never began
             return None
@@ -254,7 +247,6 @@ class LearnerProcess:
             return ("over_limit", over) if over else None
 
     def kill(self) -> None:
-        """End the process and everything that it started."""
         self._started.kill()
 
 
@@ -289,7 +281,6 @@ class Control:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._serial = 0
-        self._expected: dict[int, bool | None] = {}  # of each that is not taken yet: whether it was started, if told
 
     def fork(self) -> tuple[int, socket.socket]:
         """Order a process; return its number and the connection that it will answer on."""
@@ -302,47 +293,36 @@ class Control:
             except OSError:
                 ours.close()
                 raise
-        self._expected[self._serial] = None
         return self._serial, ours
 
     def started(self, number: int, seconds: float) -> bool:
         """Say whether a process was started; where nothing is told in that time, its first answer will tell."""
-        until = time.monotonic() + seconds
-        try:
-            for _ in range(MOST):
-                if (told := self._expected[number]) is not None:
-                    return told
-                self._hear(until)
-        except TimeoutError:
-            pass
-        finally:
-            self._expected.pop(number, None)
+        with suppress(TimeoutError):
+            return self._told(number, (STARTED, NO_ROOM), seconds) != (NO_ROOM, 0)
         return True
 
     def end(self, number: int) -> None:
-        """Order the end of a process."""
         self._connection.sendall(CONTROL.pack(b"K", number))
 
     def status(self, number: int, seconds: float) -> int | None:
         """Return the wait status of a process that was ended, if it is told in that time."""
+        told = self._told(number, (ENDED,), seconds)
+        return None if told is None else told[1]
+
+    def _told(self, number: int, kinds: tuple[bytes, ...], seconds: float) -> tuple[bytes, int] | None:
+        """Return the first of some kinds of message that is about a process; None where too many others come."""
         until = time.monotonic() + seconds
         for _ in range(MOST):
-            kind, told, status = self._hear(until)
-            if (kind, told) == (ENDED, number):
-                return status
+            if (left := until - time.monotonic()) <= 0:
+                raise TimeoutError("nothing was told in time")
+            self._connection.settimeout(left)
+            data = self._connection.recv(TOLD.size, socket.MSG_WAITALL)
+            if len(data) != TOLD.size:
+                raise ConnectionResetError("the connection ended")
+            kind, told, status = TOLD.unpack(data)
+            if told == number and kind in kinds:
+                return kind, status
         return None
-
-    def _hear(self, until: float) -> tuple[bytes, int, int]:
-        if (left := until - time.monotonic()) <= 0:
-            raise TimeoutError("nothing was told in time")
-        self._connection.settimeout(left)
-        data = self._connection.recv(TOLD.size, socket.MSG_WAITALL)
-        if len(data) != TOLD.size:
-            raise ConnectionResetError("the connection ended")
-        kind, number, status = TOLD.unpack(data)
-        if kind in (STARTED, NO_ROOM) and number in self._expected:
-            self._expected[number] = kind == STARTED
-        return kind, number, status
 
 
 MOST_OF_A_LINE = 100  # characters of a line that is shown
@@ -370,7 +350,6 @@ class Job:
 
     @property
     def bounds(self) -> codec.Bounds:
-        """What one result may be."""
         return codec.Bounds(self.result_mb << 20, self.result_rows)
 
     def place(self, number: int) -> Where:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from functools import partialmethod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from grader.protocol import codec
 from grader.sandbox.exceptions import LEARNERS, builtin_exception
 from grader.sandbox.limits import UsageLimits
 from grader.sandbox.record import MAX_NUMBER, Name
-from grader.sandbox.values import MADE_OF, PLAIN, Extended, NotAsked, NotPlain, Requests, Unusable
+from grader.sandbox.values import BINARY, MADE_OF, PLAIN, Extended, NotAsked, NotPlain, RemoteObject, Requests, Unusable
 from grader.worker.server import traced
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ OPERATORS = {  # of NumPy's functions, those that stand behind an operator
 }  # fmt: skip
 
 
-class RemoteValue:
+class RemoteValue(RemoteObject):
     """Stands for an object that stays in the learner's process: a function, an instance, an iterator.
 
     It can be held, passed back and, as a function is, called. Of attributes, methods and operators it answers those in
@@ -54,18 +55,6 @@ class RemoteValue:
             _connection=connection, _number=number, _kind=kind, _shown=shown, _classes=classes, _members=members,
             _giver=giver,
         )  # fmt: skip
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"{self._shown} has no public attribute {name!r}")
-        self._expect_member(name)
-        return self._connection.request("getattr", self._number, name, label=f"{self._shown}.{name}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_"):
-            raise AttributeError(f"{name!r} of {self._shown} is not a public attribute")
-        self._expect_member(name)
-        self._connection.request("setattr", self._number, name, (value,), label=f"{self._shown}.{name}")
 
     def _expect_member(self, name: str) -> None:
         if name in self._members:
@@ -204,7 +193,6 @@ class RemoteExceptionClass(type):
         return cls._made_here(*args) if is_instance else made
 
     def _made_here(cls, *args: Any) -> Any:
-        """Return an instance that is made here alone."""
         return super().__call__(*args)
 
     def __getattr__(cls, name: str) -> Any:
@@ -214,27 +202,16 @@ class RemoteExceptionClass(type):
         return fields["_connection"].request("getattr", fields["_number"], name, label=f"{cls.__name__}.{name}")
 
 
-def _add_operators() -> None:
-    def method(name: str) -> Callable[..., Any]:
-        return lambda self, *args: self._operate(name, *args)
-
-    unary = ("abs", "neg", "pos", "invert")
-    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-
-    def comparison(name: str) -> Callable[..., Any]:
-        return lambda self, other: self._order(name, other)
-
-    prefixed = [f"{prefix}{name}" for prefix in "ri" for name in binary]  # 2 + x, and x += 2
-    for name in (*unary, *binary, *prefixed, "getitem", "setitem", "delitem"):
-        setattr(RemoteValue, f"__{name}__", method(name))
-    for name in ("lt", "le", "gt", "ge"):
-        setattr(RemoteValue, f"__{name}__", comparison(name))
-
-
-_add_operators()
+for _name in (
+    *BINARY, *(f"{prefix}{name}" for prefix in "ri" for name in BINARY), "abs", "neg", "pos", "invert", "getitem",
+    "setitem", "delitem",
+):  # fmt: skip
+    setattr(RemoteValue, f"__{_name}__", partialmethod(RemoteValue._operate, _name))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(RemoteValue, f"__{_name}__", partialmethod(RemoteValue._order, _name))
 
 MOST_DRAWS = 1 << 40
-MOST_REPLAYED = 10_000_000  # draws that are repeated one by one, for generators without a short cut
+MOST_REPLAYED = 10_000_000  # draws that are repeated, for generators without a short cut
 SEARCHED = 1_000_000  # draws among which the half that is kept for a draw of 32 bits is looked for
 MULTIPLIERS = {"PCG64": 0x2360ED051FC65DA44385DF649FCCF645, "PCG64DXSM": 0xDA942042E4DD58B5}
 HALF = ("has_uint32", "uinteger")
@@ -289,11 +266,7 @@ def _distance(name: str, start: Any, end: Any, before: Any, after: Any) -> int |
     if name in MULTIPLIERS:
         return (
             _steps(start["state"], end["state"], MULTIPLIERS[name], start["inc"])
-            if start
-            == {
-                **end,
-                "state": start["state"],
-            }
+            if start["inc"] == end["inc"]
             else None
         )
     if name == "SFC64":
@@ -428,7 +401,7 @@ class Handles:
                 raise codec.WireError("a container's handle of another form")
         if self._kinds.setdefault(number, kind) != kind:
             raise codec.WireError("a handle that was of another kind before")
-        self._limits.handle()
+        self._limits.spend("handles")
         made: Any = MADE_OF[type(content)](content)
         made.stand_for(self._connection, number, shown[:200], tuple(classes), self.members_of(classes, names))
         return made
@@ -442,7 +415,6 @@ class Handles:
         return NONE.union(*(self._members.get(name, NONE) for name in known))
 
     def function(self, number: Any) -> Callable[..., Any]:
-        """Return the function of the test's with this number."""
         found = self._callbacks.get(number) if type(number) is int else None
         if found is None:
             raise codec.WireError("a function that was never passed")
@@ -462,7 +434,7 @@ class Handles:
         if kind == "exception":
             return self.exception_class(number, shown, names or [])
         if number not in self.proxies:
-            self._limits.handle()
+            self._limits.spend("handles")
             cls = RemoteClass if kind == "class" else RemoteValue
             members = self.members_of((number, *classes), names or ()) | (ITERATION if kind == "iterator" else NONE)
             self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes, members, self.giver)
@@ -471,7 +443,7 @@ class Handles:
     def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
         """Return a local class for a learner's exception class, below the builtin ones that it extends."""
         if number not in self.classes:
-            self._limits.handle()
+            self._limits.spend("handles")
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
             members = self.members_of((number,), ())
@@ -488,7 +460,6 @@ class Handles:
 
 
 def _are_bases(classes: list[Any], names: list[Any]) -> bool:
-    """Say whether these are numbers and names of an object's classes."""
     are_few = len(classes) <= MAX_BASES and len(names) <= MAX_BASES
     return are_few and all(type(each) is int for each in classes) and all(type(each) is str for each in names)
 

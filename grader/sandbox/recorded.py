@@ -20,48 +20,38 @@ from grader.sandbox.record import Name
 MOST_OF_A_TEST = 1 << 20  # of one test's questions and answers; a test that carries more is not recorded
 ID = slice(codec.HEADER.size + 2, codec.HEADER.size + 10)
 BEGINS = bytes([0x96, 0xCF])  # a list of six, and first an id of eight bytes: a question, or an answer
-SILENT = b"\xa2ok\x92\xa0\x90\xcb"  # of an answer without prints and warnings, up to its eight bytes of time
-SILENT_AT, REST_AT = slice(10, 17), 25
 RAISED, REPLY_AT = b"\xa5error", slice(10, 16)
 _FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is a list
 
 
 @dataclass(frozen=True)
 class Step:
-    """A frame that was sent, with the label of its call if it is a question, and the digest of the frame that came."""
+    """A frame that was sent, and the digest of the frame that came."""
 
     sent: bytes
-    label: str
     digest: bytes
-
-    @property
-    def is_question(self) -> bool:
-        """Whether it is not what a function of the test's gave."""
-        return is_question(self.sent)
 
 
 class Recording:
     """Stands for the channel of one test and keeps the steps that go through it, up to a limit."""
 
     def __init__(self, channel: Channel) -> None:
+        self.steps: list[Step] = []
         self._channel = channel
-        self._steps: list[tuple[bytes, bytes]] = []
         self._frames: list[Frame] = []
         self._sent = b""
         self._left = MOST_OF_A_TEST
 
-    def steps(self, labels: Iterable[str]) -> tuple[Step, ...] | None:
-        """Return all steps, given the labels of the questions in their order; None where that was too much."""
-        each = iter(labels)
-        found = [Step(sent, next(each, "") if is_question(sent) else "", digest) for sent, digest in self._steps]
-        return tuple(found) if self._left >= 0 else None
+    @property
+    def is_plannable(self) -> bool:
+        """Whether there are steps, not too many, and each asks something."""
+        return self._left >= 0 and bool(self.steps) and all(is_question(each.sent) for each in self.steps)
 
-    def answers(self, steps: Sequence[Step]) -> Answers:
+    def answers(self) -> Answers:
         """Return what came, for a test that runs once more."""
-        return Answers(steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
+        return Answers(self.steps, [int.from_bytes(frame[2:10], "big") for frame, _ in self._frames], self._frames)
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
-        """Send a frame, and keep it."""
         self._sent = joined(buffers)
         self._left -= len(self._sent)
         self._channel.send(buffers, deadline)
@@ -69,11 +59,10 @@ class Recording:
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
     ) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return a frame that arrived, and keep its digest."""
         body, blob = self._channel.receive(deadline, most)
         self._left -= len(body) + blob.size
         if self._left >= 0:
-            self._steps.append((with_id(self._sent), digest_of(body, blob)))
+            self.steps.append(Step(with_id(self._sent), digest_of(codec.Decoder().message(body), blob)))
             self._frames.append((bytes(body), blob))
         return body, blob
 
@@ -82,21 +71,11 @@ class Recording:
 
 
 def joined(buffers: Iterable[Any]) -> bytes:
-    """Return the bytes of a frame."""
     return b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])
 
 
-def digest_of(body: bytes | memoryview, blob: np.ndarray[Any, Any]) -> bytes:
-    """Return what tells one answer, or one call of a function of the test's, from another: all but its id and time.
-
-    Raises WireError for what is no message.
-    """
-    if body[:1] == BEGINS[:1] and body[SILENT_AT] == SILENT:
-        digest = hashlib.blake2b(len(body).to_bytes(8, "big"), digest_size=32, key=SILENT)
-        digest.update(body[REST_AT:])
-        digest.update(blob.data)
-        return digest.digest()
-    fields = codec.Decoder().message(body)
+def digest_of(fields: list[Any], blob: np.ndarray[Any, Any]) -> bytes:
+    """Return what tells one answer, or one call of a function of the test's, from another: all but its id and time."""
     if len(fields) == 6:
         _, kind, notes, _, value, changes = fields
         fields = [kind, notes, _without_lines(value) if kind == "error" else value, changes]
@@ -105,16 +84,7 @@ def digest_of(body: bytes | memoryview, blob: np.ndarray[Any, Any]) -> bytes:
     return digest.digest()
 
 
-def _is_answer(body: bytes | memoryview, number: int) -> bool:
-    """Say whether a message answers the question with that id."""
-    if body[:10] == BEGINS + number.to_bytes(8, "big") and body[SILENT_AT] == SILENT:
-        return True
-    fields = codec.Decoder().message(body)
-    return len(fields) == 6 and fields[0] == number and type(fields[3]) is float
-
-
 def digest_of_all(digests: Iterable[bytes]) -> bytes:
-    """Return the digest of all that came in one test."""
     return hashlib.blake2b(b"".join(digests), digest_size=32).digest()
 
 
@@ -164,7 +134,6 @@ class Answers:
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that came."""
         return digest_of_all(self.digests)
 
     @property
@@ -174,7 +143,6 @@ class Answers:
 
     @property
     def size(self) -> int:
-        """How many bytes came."""
         return sum(len(body) + blob.nbytes for body, blob in self.frames)
 
 
@@ -195,7 +163,6 @@ class RecordedChannel:
 
     @property
     def asked(self) -> int:
-        """How many questions the test has asked as they were asked before."""
         return self._at
 
     def draw(self) -> int:
@@ -214,7 +181,6 @@ class RecordedChannel:
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
     ) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return the frame that came."""
         body, blob = self._answers.frames[self._at - 1]
         expect_size(body, blob.nbytes, most)
         return memoryview(body), blob
@@ -234,30 +200,31 @@ MOST_PASSING = 32  # digests of answers that are kept for a test
 class PlannedTest:
     """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
 
-    passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
     The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. seconds is
     how long the reference took for its slowest answer. calls are the functions that it asks, and size how much it
-    gives them.
+    gives them. passing holds digests of all that came to the test from modules that passed it.
     """
 
     steps: tuple[Step, ...]
     names: dict[str, Name | None]
     free: int = 1
     seconds: float = 0.0
-    passing: set[bytes] = field(default_factory=set)
-    calls: frozenset[str] = frozenset()
+    calls: tuple[str, ...] = ()
     size: int = 0
+    passing: set[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._usual = digest_of_all(each.digest for each in self.steps)
+        self.passing = {self._usual}
 
     def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
         """Say whether a module with these names, whose answers have this digest, has passed, as another has."""
         return digest in self.passing and all(names.get(name) == found for name, found in self.names.items())
 
     def is_usual(self, digest: bytes) -> bool:
-        """Say whether answers are those of the reference."""
-        return digest == digest_of_all(each.digest for each in self.steps)
+        return digest == self._usual
 
     def learn(self, digest: bytes) -> None:
-        """Remember the digest of answers that passed."""
         if len(self.passing) < MOST_PASSING:
             self.passing.add(digest)
 
@@ -286,7 +253,6 @@ class Batch:
         self._seconds = min(SECONDS, connection.call_seconds)
 
     def asked(self) -> list[Answers]:
-        """Return the answers of each test in turn, up to the last that has all of them, or to as many as are kept."""
         size = 0
         for place, answers in enumerate(self._answers):
             try:
@@ -304,9 +270,8 @@ class Batch:
 
     def _ask(self, place: int, answers: Answers) -> None:
         """Take the answers to the questions of one test, as long as the next question does not depend on others."""
-        last = (
-            len(answers.steps) - 1 if self._tests[place].free < len(answers.steps) else 0
-        )  # that may depend on others
+        is_free = self._tests[place].free >= len(answers.steps)
+        last = 0 if is_free else len(answers.steps) - 1  # that may depend on others
         for at, step in enumerate(answers.steps):
             started = time.monotonic()
             until = min(started + self._seconds, self._connection.ends_at)
@@ -315,14 +280,15 @@ class Batch:
             self._send(place, at, until)
             most = self._connection.bounds.size + len(step.sent)
             body, blob = self._connection.channel.receive(until, (most, most))
-            if not _is_answer(body, answers.ids[at]):  # but a call of a function of the test's, say
+            fields = codec.Decoder().message(body)
+            if len(fields) != 6 or fields[0] != answers.ids[at] or type(fields[3]) is not float:
                 raise codec.WireError("no answer to the question")
             self._under_way.pop(0)
             answers.seconds += time.monotonic() - started
             if answers.seconds > CALLS_OF_TIME * self._connection.call_seconds:
                 raise DeadlinePassed
             answers.frames.append((bytes(body), blob))
-            answers.digests.append(digest_of(body, blob))
+            answers.digests.append(digest_of(fields, blob))
             if at < last and not answers.strayed and answers.digests[-1] != step.digest:
                 answers.strayed = True
                 self._next = max(self._next, (place + 1, 0))

@@ -21,6 +21,7 @@ class Requests(Protocol):
         """Have the learner's process do one thing with the object of a number; return or raise what comes of it."""
 
 
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 PLAIN = "an array, a number, text, or a list, tuple, set or dict of these"
 
 
@@ -61,23 +62,12 @@ def _shape(error: codec.Refused) -> str:
     return f"an array of shape {largest}: " if largest and len(largest) <= 32 else ""
 
 
-MADE_OF: dict[type, type[Any]] = {}
+class RemoteObject:
+    """Stands for an object of the learner's; its attributes are asked for there, if the stage lists them."""
 
-
-class Extended:
-    """What the stand-ins for containers share: where the learner's object is, and attributes by handle."""
-
-    def __init_subclass__(cls) -> None:
-        MADE_OF[cls.__bases__[1]] = cls
-
-    def stand_for(
-        self, connection: Requests, number: int, shown: str, classes: tuple[int, ...], members: Members = NONE
-    ) -> None:
-        """Say whose object this is; shown is the name of its class, members are what it answers beside its content."""
-        fields = {
-            "_connection": connection, "_number": number, "_shown": shown, "_classes": classes, "_members": members,
-        }  # fmt: skip
-        self.__dict__.update(fields)
+    _connection: Requests
+    _number: int
+    _shown: str
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -90,6 +80,26 @@ class Extended:
             raise AttributeError(f"{name!r} of {self._shown} is not a public attribute")
         self._expect_member(name)
         self._connection.request("setattr", self._number, name, (value,), label=f"{self._shown}.{name}")
+
+    def _expect_member(self, name: str) -> None:
+        """Raise NotAsked for an attribute that the stage does not list."""
+        raise NotImplementedError
+
+
+MADE_OF: dict[type, type[Any]] = {}
+
+
+class Extended(RemoteObject):
+    """What the stand-ins for containers share."""
+
+    def __init_subclass__(cls) -> None:
+        MADE_OF[cls.__bases__[1]] = cls
+
+    def stand_for(
+        self, connection: Requests, number: int, shown: str, classes: tuple[int, ...], members: Members = NONE
+    ) -> None:
+        """Say whose object this is; shown is the name of its class, members are what it answers beside its content."""
+        self.__dict__.update(_connection=connection, _number=number, _shown=shown, _classes=classes, _members=members)
 
     def _expect_member(self, name: str) -> None:
         if name not in self._members:
@@ -175,9 +185,8 @@ def _blank(self: Blank, *args: Any, **kwargs: Any) -> Blank:
     return Blank()
 
 
-_OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
 for _name in (
-    *_OPERATORS, *(f"r{name}" for name in _OPERATORS), "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq",
+    *BINARY, *(f"r{name}" for name in BINARY), "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq",
     "ne", "getitem", "call", "round", "array_ufunc", "array_function",
 ):  # fmt: skip
     setattr(Blank, f"__{_name}__", _blank)

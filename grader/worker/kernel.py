@@ -13,13 +13,14 @@ import re
 import stat
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 LEAST_ABI = 4  # of Landlock: the first that knows TCP
 SCOPING_ABI = 6  # the first that knows signals and abstract sockets
-PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 3, 4, 22, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
 NEW_MOUNTS, NEW_HOST, NEW_IPC, NEW_USER = 0x00020000, 0x04000000, 0x08000000, 0x10000000
@@ -36,6 +37,7 @@ O_PATH = getattr(os, "O_PATH", 0)
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
 REMOVE, MAKE_DIR, MAKE_FILE = 1 << 4 | 1 << 5, 1 << 7, 1 << 8
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+ALL_OF_FILES = (1 << 16) - 1
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the only rights that a rule for a file may name
 MAY: dict[str, int] = {  # nothing may execute: a learner's function needs no other program
     "around": READ_FILE | READ_DIR,
@@ -43,7 +45,6 @@ MAY: dict[str, int] = {  # nothing may execute: a learner's function needs no ot
     "use": READ_FILE | WRITE_FILE,
     "write": READ_FILE | READ_DIR | WRITE_FILE | MAKE_DIR | MAKE_FILE | REMOVE | REFER | TRUNCATE,
 }
-FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}  # how many an ABI knows; since 5 there are 16
 BIND_AND_CONNECT = 0b11
 ABSTRACT_SOCKETS, SIGNALS = 0b01, 0b10
 
@@ -69,11 +70,11 @@ def rules_for(plan: dict[str, list[str]]) -> int:
     What stands under "around" has the holes that stand under "holes".
     """
     abi = landlock_abi()
-    handled = (1 << FILE_RIGHTS.get(abi, 16)) - 1
-    scoped = ABSTRACT_SOCKETS | SIGNALS if abi >= SCOPING_ABI else 0
-    network = BIND_AND_CONNECT if abi >= LEAST_ABI else 0
-    size = 24 if abi >= SCOPING_ABI else 16 if abi >= LEAST_ABI else 8
-    rules = _syscall(CREATE_RULESET, struct.pack("=QQQ", handled, network, scoped)[:size], size, 0)
+    handled = ALL_OF_FILES if abi > LEAST_ABI else ALL_OF_FILES & ~IOCTL_DEV
+    size = 24 if abi >= SCOPING_ABI else 16  # a kernel that knows less refuses what it does not know
+    rules = _syscall(
+        CREATE_RULESET, struct.pack("=QQQ", handled, BIND_AND_CONNECT, ABSTRACT_SOCKETS | SIGNALS)[:size], size, 0
+    )
     if rules < 0:
         raise Unconfined(f"Landlock makes no rules here: {_said()}")
     for kind, rights in MAY.items():
@@ -133,14 +134,10 @@ def scope_signals() -> None:
             restrict(rules)
 
 
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
-
-
 def filter_calls(program: bytes) -> None:
     """Load a filter of system calls, for good; needs set_no_new_privileges first."""
     kept = ctypes.create_string_buffer(program, len(program))
-    described = _Program(len(program) // 8, ctypes.cast(kept, ctypes.c_void_p))
+    described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(kept)))
     _set("the filter of system calls", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(described))
 
 
@@ -165,26 +162,30 @@ def count_apart() -> bool:
     The user stays the same, and no capability is kept. A child tries it first, since a namespace that takes no user
     cannot be left.
     """
-    if sys.platform != "linux" or not counts_by_name_space():
-        return False
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            _enter_user_name_space()
-            code = 0
-        finally:
-            os._exit(code)
-    if os.waitpid(child, 0)[1] != 0:
+    if not (counts_by_name_space() and managed(_enter_user_name_space)):
         return False
     _enter_user_name_space()
     return True
 
 
+def managed(attempt: Callable[[], None]) -> bool:
+    """Say whether a child of this process manages what this process cannot do to itself, and take back."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child goes back to none of them
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            attempt()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def counts_by_name_space() -> bool:
     """Say whether the kernel counts a user's processes in each user namespace apart."""
-    release = [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]]
-    return sys.platform == "linux" and release >= [5, 14]
+    return sys.platform == "linux" and [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]] >= [5, 14]
 
 
 def _enter_user_name_space() -> None:
@@ -192,19 +193,16 @@ def _enter_user_name_space() -> None:
     give_up_capabilities()
 
 
-def enter_user_name_space_for_good() -> bool:
-    """Enter a user namespace of one's own, in which nobody can make another; say whether this system has one to give.
+def enter_user_name_space_for_good() -> None:
+    """Enter a user namespace of one's own, in which nobody can make another, where this system has one to give.
 
     The user stays the same, and no capability is kept.
     """
     set_open(True)  # else the files of this process in /proc are root's
-    try:
+    with suppress(Unavailable):
         _unshare(NEW_USER)
-    except Unavailable:
-        return False
-    _forbid_user_name_spaces()
-    give_up_capabilities()
-    return True
+        _forbid_user_name_spaces()
+        give_up_capabilities()
 
 
 def enter_name_spaces(scratch: str, size: int, files: int, and_user: bool) -> None:
@@ -263,23 +261,16 @@ def give_up_capabilities() -> None:
         raise Unconfined(f"capabilities cannot be given up: {_said()}")
 
 
-def is_open() -> bool:
-    """Say whether processes of the same user may trace this one and read its memory and environment."""
-    return sys.platform == "linux" and int(_libc().prctl(PR_GET_DUMPABLE, *_longs())) == 1
-
-
 def set_open(whether: bool) -> None:
     """Let processes of the same user trace this one and read its memory and environment, or not."""
     _set("who may look into the process", PR_SET_DUMPABLE, int(whether))
 
 
 def _set(what: str, option: int, *values: int) -> None:
-    if sys.platform == "linux" and _libc().prctl(option, *_longs(*values)) != 0:
-        raise Unconfined(f"{what} cannot be set: {_said()}")
-
-
-def _longs(*values: int) -> list[ctypes.c_ulong]:
-    return [ctypes.c_ulong(each) for each in (*values, 0, 0, 0, 0)[:4]]
+    if sys.platform == "linux":
+        words = [ctypes.c_ulong(each) for each in (*values, 0, 0, 0)[:4]]
+        if _libc().prctl(option, *words) != 0:
+            raise Unconfined(f"{what} cannot be set: {_said()}")
 
 
 def _syscall(number: int, *arguments: int | bytes | None) -> int:

@@ -15,7 +15,7 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from opcode import opmap
 from typing import Any, NoReturn
@@ -27,6 +27,10 @@ _OPERATORS = (
     "rpow", "matmul", "rmatmul", "and", "rand", "or", "ror", "xor", "rxor", "neg", "pos", "abs", "invert", "getitem",
     "lt", "le", "gt", "ge", "call", "enter",
 )  # fmt: skip
+_ANSWERS: dict[str, Any] = {  # of what may not answer with a stand-in
+    "setitem": None, "iter": iter(()), "len": 0, "bool": False, "exit": None, "instancecheck": False,
+    "mro_entries": (),
+}  # fmt: skip
 _state = {"loading": True}
 
 
@@ -52,43 +56,20 @@ class StandIn:
     def __setattr__(self, name: str, value: Any) -> None:
         _use(f"{self._name}.{name}", self._why)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _use(self._name, self._why)
-
-    def __iter__(self) -> Iterator[Any]:
-        _use(self._name, self._why)
-        return iter(())
-
-    def __len__(self) -> int:
-        _use(self._name, self._why)
-        return 0
-
-    def __bool__(self) -> bool:
-        _use(self._name, self._why)
-        return False
-
-    def __exit__(self, *raised: object) -> None:
-        _use(self._name, self._why)
-
-    def __instancecheck__(self, instance: object) -> bool:
-        _use(self._name, self._why)
-        return False
-
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        _use(self._name, self._why)
-        return ()
-
     def __repr__(self) -> str:
         return f"<{self._name}, which is not available>"
 
 
-def _operation(self: StandIn, *args: Any, **kwargs: Any) -> StandIn:
-    _use(self._name, self._why)
-    return self
+def _inert(answer: Any) -> Callable[..., Any]:
+    def operation(self: StandIn, *args: Any, **kwargs: Any) -> Any:
+        _use(self._name, self._why)
+        return self if answer is StandIn else answer
+
+    return operation
 
 
-for _operator in _OPERATORS:
-    setattr(StandIn, f"__{_operator}__", _operation)
+for _operator, _answer in {**dict.fromkeys(_OPERATORS, StandIn), **_ANSWERS}.items():
+    setattr(StandIn, f"__{_operator}__", _inert(_answer))
 
 
 class StandInModule(types.ModuleType):
@@ -151,8 +132,6 @@ class StandIns(importlib.abc.Loader):
 
     def _guarded(self, file: str) -> frozenset[int]:
         """Return the lines of a file in which an import may fail, because what follows is ready for it."""
-        import linecache
-
         if file not in self._ready:
             try:
                 tree = ast.parse("".join(linecache.getlines(file)))
@@ -166,37 +145,22 @@ def guarded_lines(tree: ast.Module) -> Iterator[int]:
     """Yield the lines of imports that stand in a `try` or a `suppress` which catches that they fail."""
     for node in ast.walk(tree):
         match node:
-            case ast.Try(body=body, handlers=handlers) if any(map(_catches, handlers)):
-                yield from _imports(body)
-            case ast.With(items=items, body=body) if any(_suppresses(item.context_expr) for item in items):
-                yield from _imports(body)
+            case ast.Try(body=body, handlers=handlers):
+                guards = any(each.type is None or _CATCH & _names(each.type) for each in handlers)
+            case ast.With(items=items, body=body):
+                contexts = [_names(each.context_expr) for each in items]
+                guards = any("suppress" in names and _CATCH & names for names in contexts)
+            case _:
+                continue
+        imports = (each for statement in body for each in ast.walk(statement))
+        for found in imports if guards else ():
+            if isinstance(found, ast.Import | ast.ImportFrom):
+                yield from range(found.lineno, (found.end_lineno or found.lineno) + 1)
 
 
-def _imports(body: list[ast.stmt]) -> Iterator[int]:
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def _catches(handler: ast.ExceptHandler) -> bool:
-    caught = handler.type
-    return caught is None or any(_name(each) in _CATCH for each in _each(caught))
-
-
-def _suppresses(context: ast.expr) -> bool:
-    match context:
-        case ast.Call(func=function, args=args) if _name(function) == "suppress":
-            return any(_name(each) in _CATCH for each in args)
-    return False
-
-
-def _each(caught: ast.expr) -> list[ast.expr]:
-    return caught.elts if isinstance(caught, ast.Tuple) else [caught]
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+def _names(node: ast.AST) -> set[str]:
+    inner = (each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    return {each.id if isinstance(each, ast.Name) else each.attr for each in inner}
 
 
 IMPORT_FROM = opmap["IMPORT_FROM"]

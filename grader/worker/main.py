@@ -197,7 +197,6 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
         if children is not None:
-            control.setblocking(True)
             fork_for_tests(control, server, children, alone)
         else:
             server.run(channel)

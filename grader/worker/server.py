@@ -6,6 +6,7 @@ Untrusted: the learner's code shares this process and can change all of it. Noth
 from __future__ import annotations
 
 import builtins
+import io
 import operator
 import sys
 import time
@@ -13,7 +14,7 @@ import tracemalloc
 import types
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,11 @@ from grader.worker.steps import Steps
 OUTPUT_LIMIT = 16 << 10  # characters of printed output kept for one test
 
 
-class Printed:
+class Printed(io.TextIOBase):
     """A text stream that keeps what one test prints, up to a limit; it has what programs ask of standard output."""
 
     encoding = "utf-8"
     errors = "replace"
-    newlines = None
-    closed = False
     line_buffering = True
     mode = "w"
     name = "<stdout>"
@@ -58,22 +57,6 @@ class Printed:
         self.dropped += max(0, len(text) - max(0, self.left))
         self.left -= len(text)
         return len(text)
-
-    def flush(self) -> None:
-        """Nothing is buffered."""
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
-
-    def isatty(self) -> bool:
-        return False
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
 
     def writable(self) -> bool:
         return True
@@ -98,10 +81,9 @@ class Printed:
         return text
 
 
-class PrintedBytes:
+class PrintedBytes(io.RawIOBase):
     """The same stream for bytes; what is no UTF-8 is shown as signs that stand for it."""
 
-    closed = False
     mode = "wb"
     name = "<stdout>"
 
@@ -109,21 +91,18 @@ class PrintedBytes:
         self.raw = self
         self._text = text
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Any) -> int:
         self._text.write(bytes(data[: 4 * OUTPUT_LIMIT]).decode("utf-8", "replace"))
         return len(data)
-
-    def flush(self) -> None:
-        """Nothing is buffered."""
 
     def fileno(self) -> int:
         return 1
 
-    def isatty(self) -> bool:
-        return False
-
     def writable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        """It stays open, as the text does."""
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -343,9 +322,9 @@ class Server:
             args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
             asked = self.objects[target]
         except (KeyError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
-            self._reply(number, "error", 0.0, self.describe(error), [], Before([], blob))
+            self._reply(number, "error", 0.0, self.describe(error), [], Before([]))
             return
-        before = Before(decoder.shared, blob)
+        before = Before(decoder.shared)
         start = time.perf_counter()
         try:
             if isinstance(asked, type):

@@ -33,7 +33,7 @@ def judge(place: Place) -> Iterator[None]:
     """Have a judge run as where nothing forks."""
     course = load_course(place.root)
     stage = course.stages[0]
-    with Grader(course, stage) as grader, closing(FreshJudges(course, stage)) as judges:
+    with Grader(course, stage) as grader, closing(FreshJudges(stage)) as judges:
         snapshot = take(stage, None, course.root)
         judges.begin(grader._task(snapshot, Options(1, "process", fork=False), "process", None))
         yield
@@ -130,7 +130,7 @@ class TestAJudgeThatIsNoFork:
     def test_nor_does_its_workers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         token = b"\x01w0r" * 8
         monkeypatch.setattr(os, "urandom", lambda number: token[:number])
-        started = tiers._start("process", tmp_path, False, _folder(), ())
+        started = tiers.start("process", tmp_path, fork=False)
         try:
             shown = _shown()
         finally:
@@ -158,12 +158,6 @@ class TestAJudgeThatIsNoFork:
             process = children.start([*children.bare(), "-c", "raise SystemExit(7)"])
             with pytest.raises(OSError, match="exit code 7"):
                 tiers.accepted(listener, b"t" * 32, process, seconds=600)
-
-
-def _folder() -> Any:
-    import tempfile
-
-    return tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
 
 
 def _shown() -> bytes:

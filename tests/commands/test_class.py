@@ -51,7 +51,7 @@ def results(folder: Path) -> set[tuple[str, str]]:
 
 @pytest.fixture
 def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Path]:
-    """Return a course and a gradebook of six students, among whom one is hostile; graded once, and a copy for each test."""
+    """Return a course and a copy of a gradebook of six students, among whom one is hostile; graded once for all."""
 
     def make(root: Path) -> None:
         handed = hand_in(root / "handed", ada=NUMBERS, bob=WRONG, cy=HALF, dee=KILLS, eve=NUMBERS)

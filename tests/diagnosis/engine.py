@@ -13,12 +13,12 @@ import numpy as np
 from grader.course.answers import Mistake
 from grader.course.stage import Criterion, Stage
 from grader.diagnosis.causes import Explainer
-from grader.diagnosis.checks import Ended, Passed
+from grader.diagnosis.checks import evidence_of
 from grader.diagnosis.edited import Cause
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import LocalRunner
 from grader.outcome import Kind, Outcome
-from grader.sandbox.connection import LoggedTest
+from grader.sandbox.connection import Ended, Passed
 from grader.sandbox.record import Name, Record, copied_value
 from tests.diagnosis.reader import complaints
 
@@ -52,7 +52,7 @@ def ended(module: types.ModuleType, test: str, calls: Sequence[Call], status: An
 def passed_by(module: types.ModuleType, test: str, calls: Sequence[Call]) -> Passed:
     """Return a test that passed, as it is evidence."""
     each = ended(module, test, calls, "passed")
-    made = Passed.of(LoggedTest(each.outcome, each.records, each.names))
+    made = evidence_of(each)
     assert made is not None
     return made
 

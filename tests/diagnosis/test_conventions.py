@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from grader.course.answers import Mistake
-from grader.diagnosis.checks import Checks, Ended
+from grader.diagnosis.checks import Checks
 from grader.outcome import Outcome
+from grader.sandbox.connection import Ended
 from grader.sandbox.record import Record
 from tests.diagnosis.engine import STAGE, Call, causes, module_of
 from tests.diagnosis.test_causes import X

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.diagnosis.checks import Checks, Passed, calls_of
+from grader.diagnosis.checks import Checks, calls_of, evidence_of
 from grader.diagnosis.runner import Heard, LocalRunner
-from grader.sandbox.connection import LoggedTest, PassedTest
+from grader.sandbox.connection import Ended, Passed
 from tests.diagnosis.engine import STAGE, Call, causes, ended, module_of
 from tests.diagnosis.test_causes import RIGHT
 
@@ -693,11 +693,11 @@ def test_a_test_that_passed_without_being_run_is_run_when_its_calls_are_evidence
     def planned(test: str, calls: list[Call]) -> Passed:
         each = ended(right, test, calls, "passed")
 
-        def run() -> LoggedTest:
+        def run() -> Ended:
             ran.append(test)
-            return LoggedTest(each.outcome, each.records, each.names)
+            return Ended(each.outcome, each.records, each.names)
 
-        made = Passed.of(PassedTest(each.outcome, *calls_of(each.records, each.names), run))
+        made = evidence_of(Passed(each.outcome, *calls_of(each.records, each.names), run))
         assert made is not None
         return made
 

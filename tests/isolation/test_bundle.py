@@ -29,9 +29,12 @@ def test_a_bundle_holds_the_parts_and_nothing_else(tmp_path: Path) -> None:
 
 def test_a_workers_start_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither where Python writes no bytecode, nor where what it wrote is of an older source."""
-    monkeypatch.setattr(importlib.util, "cache_from_source", lambda path: str(tmp_path / f"{Path(path).stem}.pyc"))
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    (tmp_path / "codec.pyc").write_bytes(importlib.util.MAGIC_NUMBER + bytes(12) + b"of another source")
+    older = Path(importlib.util.cache_from_source(str(next(each for each in bundle.parts() if each.stem == "codec"))))
+    older.parent.mkdir(parents=True)
+    older.write_bytes(importlib.util.MAGIC_NUMBER + bytes(12) + b"of another source")
     bundle._contents.cache_clear()
     try:
         built = bundle.build_bundle(tmp_path)

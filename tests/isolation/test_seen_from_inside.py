@@ -74,8 +74,8 @@ class TestBubblewrap:
     @pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="needs Landlock")
     def test_no_folder_of_the_host_is_told(self, in_bubblewrap: Any, bubbled: Learner) -> None:
         told = in_bubblewrap.told_of_places()
-        assert bubbled.started.lease is not None
-        job, modules = bubbled.process.job, bubbled.started.lease.zygote.place.bundle.parent
+        assert bubbled.started.zygote is not None
+        job, modules = bubbled.process.job, bubbled.started.zygote.place.bundle.parent
         places = [ROOT, HOUSE, bundle.package("numpy").parent, job.hide, modules, modules.name]
         assert [str(place) for place in places if str(place) in told] == []
 

@@ -1,16 +1,19 @@
-"""A worker that ends by itself while it is being ended."""
+"""A worker that ends by itself while it is being ended, and a grader that is closed to others beside it."""
 
 from __future__ import annotations
 
 import os
 import socket
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from grader.isolation import tier
+from grader.isolation import tier, workers
 from grader.isolation.workers import WorkerProcess
+from grader.worker import kernel
+from tests.support.alone import alone
 
 
 class Ending:
@@ -43,3 +46,26 @@ def test_the_group_of_the_grader_is_never_killed(monkeypatch: pytest.MonkeyPatch
     with theirs:
         WorkerProcess(process, ours, tier.find("process"), folder).kill()
     assert killed == [4242]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a guard of Linux")
+def test_the_grader_is_closed_to_others_once_it_has_started_a_process() -> None:
+    found = alone("""
+        import pathlib, tempfile
+        from grader.isolation import tiers
+        with tempfile.TemporaryDirectory() as folder:
+            seen = [is_open()]
+            started = tiers.start("process", pathlib.Path(folder))
+            seen.append(is_open())
+            started.kill()
+        print([*seen, is_open()])
+    """)
+    assert found == [True, False, False]
+
+
+def test_where_it_cannot_be_closed_grading_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(whether: bool) -> None:
+        raise kernel.Unconfined("not here")
+
+    monkeypatch.setattr(kernel, "set_open", fails)
+    workers.close_to_others()

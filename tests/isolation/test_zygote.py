@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 
@@ -138,13 +139,13 @@ def own(tier: tiers.Tier, tmp_path: Path) -> Iterator[tiers.LocalWorkerFactory]:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no zygote be shared with other tests."""
-    monkeypatch.setattr(zygote, "_shared", {})
-    monkeypatch.setattr(zygote, "lease", kept.really_lease)
+    monkeypatch.setattr(zygote, "_shared", WeakValueDictionary())
+    monkeypatch.setattr(zygote, "shared", kept.really_shared)
 
 
 def cleaned(own: tiers.LocalWorkerFactory) -> zygote.Zygote:
-    assert own._lease is not None
-    return own._lease.zygote
+    assert own._zygote is not None
+    return own._zygote
 
 
 def number(own: tiers.LocalWorkerFactory) -> int:
@@ -342,7 +343,7 @@ class TestWithoutNamespaces:
         own = tiers.LocalWorkerFactory("bubblewrap", tmp_path, packages=("numpy",))
         for _ in range(2):
             with submission(own) as module:
-                assert module.right(21) == 42 and module.worker.lease is None
+                assert module.right(21) == 42 and module.worker.zygote is None
         own.close()
         assert zygote.why_alone(tier_module.find("bubblewrap")) == refused
 
@@ -376,7 +377,7 @@ for _ in range(2):
     process = LearnerProcess(Job("s.py", b"def right(x): return 2 * x", 20, 60, 400, own.hide), "bubblewrap", own)
     process.load()
     connection = process.open(time.monotonic() + 60)
-    found.append([RemoteModule(connection, "s.py").right(21), process._started.lease is None])
+    found.append([RemoteModule(connection, "s.py").right(21), process._started.zygote is None])
     process.kill()
 print(json.dumps([found, zygote.why_alone(find("bubblewrap"))]))
 """
@@ -395,7 +396,7 @@ def test_where_processes_have_no_descriptors_each_has_a_start_of_its_own(
 ) -> None:
     monkeypatch.setattr(sys.modules[zygote.__name__], "is_possible", lambda: False)
     with submission(tiers.LocalWorkerFactory(tier, tmp_path)) as module:
-        assert module.right(21) == 42 and module.worker.lease is None
+        assert module.right(21) == 42 and module.worker.zygote is None
 
 
 def test_one_whose_modules_were_removed_is_replaced(tmp_path: Path) -> None:
@@ -403,10 +404,11 @@ def test_one_whose_modules_were_removed_is_replaced(tmp_path: Path) -> None:
     own = tiers.LocalWorkerFactory("process", tmp_path, packages=("numpy",))
     try:
         first = own.start()
-        assert first.lease is not None
-        shutil.rmtree(first.lease.zygote.place.bundle)
+        found = first.zygote
+        assert found is not None
+        shutil.rmtree(found.place.bundle)
         first.kill()
         with submission(own) as module:
-            assert module.worker.lease.zygote is not first.lease.zygote
+            assert module.worker.zygote is not found
     finally:
         own.close()

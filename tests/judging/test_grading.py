@@ -135,3 +135,25 @@ def test_test_files_that_are_at_fault_end_the_hunt_as_ours(course: SmallCourse) 
         found = first_failure(course, SOLUTION, "half")
     assert found is not None and (found.test, found.status) == ("the run", "grader_fault")
     assert "belongs to no criterion" in found.message
+
+
+@pytest.mark.parametrize(
+    ("load", "cores", "times"),
+    [
+        ("0.31 0.20 0.10 2/244 20362", 2, 1.0),
+        ("2.90 2.00 2.00 2/244 20362", 2, 1.0),
+        ("8.00 9.00 9.00 2/244 20362", 4, 4.0),
+        ("0.10 0.10 0.10 8/244 20362", 4, 4.0),
+        ("99.9 24.1 27.0 28/244 20362", 2, 8.0),
+        ("", 2, 1.0),
+        ("1 2 3 many/244 5", 2, 1.0),
+        (None, 2, 1.0),
+    ],
+)
+def test_a_grading_on_a_crowded_machine_has_more_time(
+    load: str | None, cores: int, times: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "LOAD", tmp_path / "loadavg")
+    if load is not None:
+        grading.LOAD.write_text(load)
+    assert grading.patience(cores) == times

@@ -13,7 +13,7 @@ from grader.isolation import tiers
 from grader.isolation.workers import Workers
 from grader.judging import bounds
 from grader.judging import judge_process as module
-from grader.judging.judge_process import Bounded, Bounds, Telling, Work, bounded
+from grader.judging.judge_process import Bounded, Bounds, Work, bounded
 from grader.judging.task import Messages, SharedStatus
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="only a fork is bounded")
@@ -35,10 +35,9 @@ def test_what_is_told_comes_back(tmp_path: Path) -> None:
 @pytest.mark.full_matrix
 def test_an_end_by_memory_keeps_what_was_told(tmp_path: Path) -> None:
     def work(messages: Messages, workers: Workers, shared: SharedStatus) -> None:
-        telling = Telling(messages, shared)
-        telling.at(4)
+        shared.at("test", 4)
         shared.call("softmax")
-        telling.send("one", 1)
+        messages.send("one", 1)
         [np.ones(1 << 24) for _ in range(50)]
 
     found = result(work, tmp_path)

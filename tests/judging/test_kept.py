@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import pytest
 
@@ -16,7 +17,7 @@ from grader.submission import Snapshot, take
 from grader.verdict import Verdict
 from grader.worker.supervisor import below
 from tests.conftest import SmallCourse
-from tests.pace.kept import really_lease
+from tests.pace.kept import really_shared
 from tests.support.good_stage import SOLUTION, write_stage
 
 WRONG = SOLUTION.replace("return total(x) / 2", "return total(x)")
@@ -64,11 +65,11 @@ def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
 def test_a_process_that_forks_workers_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     assert kept.grade(right, Options(1, "process")).passed
-    lease = kept.workers("process", True)._lease
-    if lease is None:
+    found = kept.workers("process")._zygote
+    if found is None:
         pytest.skip("each worker has a start of its own here")
-    lease.zygote.process.kill()
-    lease.zygote.process.wait()
+    found.process.kill()
+    found.process.wait()
     assert kept.grade(right, Options(2, "process")).passed
 
 
@@ -104,8 +105,8 @@ def _is_fork_of(process: int, parent: int) -> bool:
 
 
 def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zygote, "lease", really_lease)
-    monkeypatch.setattr(zygote, "_shared", {})
+    monkeypatch.setattr(zygote, "shared", really_shared)
+    monkeypatch.setattr(zygote, "_shared", WeakValueDictionary())
     before = below(os.getpid())
     with Grader(course.course, course.stage, warm=True) as grader:
         assert grader.grade(snapshot(course, SOLUTION), Options(1, "process")).passed

@@ -14,6 +14,7 @@ import pytest
 from grader.course.answers import module_from, reference_source
 from grader.judging import bounds
 from grader.judging.content import test_files as files_of
+from grader.judging.grading import Options
 from grader.judging.pytest_suite import Suite, criterion_of, name_of
 from grader.judging.session import Session
 from grader.judging.task import JudgeTask, SharedStatus
@@ -85,9 +86,9 @@ def test_rows_are_ordered(suite: Suite) -> None:
     assert task(suite, first_failure=("total",), ahead=("half",)).rows_first == ("total",)
 
 
-def task(suite: Suite, **more: Any) -> JudgeTask:
+def task(suite: Suite, first_failure: tuple[str, ...] | None = None, **options: Any) -> JudgeTask:
     job: Any = None
-    return JudgeTask(suite, job, "process", True, 1, 1e9, SharedStatus(), **more)
+    return JudgeTask(suite, job, "process", Options(1, **options), 1e9, SharedStatus(), first_failure=first_failure)
 
 
 def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse, suite: Suite) -> None:

@@ -47,7 +47,7 @@ def asked(tmp_path: Path) -> Iterator[SupervisorWorkers]:
     lending = WorkerKeeper(tiers.LocalWorkerFactory("process", tmp_path))
     parent = Parent(lending, theirs)
     with ours, theirs:
-        yield SupervisorWorkers(Messages(ours), None)
+        yield SupervisorWorkers(Messages(ours))
         ours.shutdown(socket.SHUT_RDWR)
         parent.join()
     lending.end()
@@ -89,7 +89,7 @@ def test_without_an_answer_the_judge_is_told(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
     theirs.close()
     with ours, pytest.raises(JudgeGone):
-        SupervisorWorkers(Messages(ours), None).start()
+        SupervisorWorkers(Messages(ours)).start()
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -102,7 +102,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def test_one_that_runs_beside_another_ends_by_itself(asked: SupervisorWorkers) -> None:
-    first, second, third = asked.start(), asked.beside(), asked.beside()
+    first, second, third = asked.start(), asked.beside().start(), asked.beside().start()
     with first.connection, second.connection, third.connection:
         assert second.own() >= 1 and second.others() >= 0 and second.excess() is None
         second.kill()

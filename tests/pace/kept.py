@@ -9,31 +9,30 @@ from grader.isolation import zygote
 from grader.isolation.tier import Tier
 from grader.worker.supervisor import children_of
 
-really_lease = zygote.lease
-_kept: dict[int, zygote.Lease] = {}
+really_shared = zygote.shared
+_kept: set[zygote.Zygote] = set()
 
 
 def keep() -> None:
     """Keep each zygote that is started from now on."""
-    setattr(zygote, "lease", _kept_lease)  # noqa: B010  # a function of a module is no variable
+    setattr(zygote, "shared", _kept_one)  # noqa: B010  # a function of a module is no variable
 
 
 def close() -> None:
     """End all that were kept."""
-    while _kept:
-        _kept.popitem()[1].give_back()
+    _kept.clear()
 
 
 def begin_anew() -> None:
     """Have later workers forked by zygotes that are started from now on."""
     close()
-    zygote._shared.clear()  # who still has a lease of one ends it
+    zygote._shared.clear()  # one that somebody still has ends with them
 
 
-def _kept_lease(tier: Tier, hide: Path, packages: Sequence[str], spawn: zygote.Spawn) -> zygote.Lease | None:
-    found = really_lease(tier, hide, packages, spawn)
-    if found is not None and id(found.zygote) not in _kept:
-        _kept[id(found.zygote)] = found.another()
+def _kept_one(tier: Tier, hide: Path, packages: Sequence[str], spawn: zygote.Spawn) -> zygote.Zygote | None:
+    found = really_shared(tier, hide, packages, spawn)
+    if found is not None:
+        _kept.add(found)
     return found
 
 

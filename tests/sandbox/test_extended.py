@@ -30,7 +30,7 @@ def test_a_named_tuple_is_a_tuple_with_attributes(remote: Any) -> None:
     weights, bias = found
     assert found.weights.tolist() == weights.tolist() == [0, 1, 2] and found.predict(2.0).tolist() == [2, 4, 6]
     assert isinstance(found, remote.Fit) and not isinstance((), remote.Fit)
-    assert type(found).__mro__[2] is tuple and found == (weights, 2.0) and bias == 2.0
+    assert type(found).__bases__[1] is tuple and found == (weights, 2.0) and bias == 2.0
     with pytest.raises(AttributeError, match="no public attribute '_fields'"):
         _ = found._fields
     with pytest.raises(AttributeError):

@@ -10,13 +10,13 @@ from grader.protocol.codec import Bounds
 from grader.sandbox.limits import PLAIN_COST, OverLimit, UsageLimits, cost
 
 
-@pytest.mark.parametrize("what", ["request", "callback", "handle"])
+@pytest.mark.parametrize("what", ["requests", "callbacks", "handles"])
 def test_as_many_as_are_allowed_and_no_more(what: str) -> None:
     limits = UsageLimits(1, requests=2, callbacks=2, handles=2)
     for _ in range(2):
-        getattr(limits, what)()
+        limits.spend(what)
     with pytest.raises(OverLimit):
-        getattr(limits, what)()
+        limits.spend(what)
 
 
 def test_plain_values_weigh_what_they_take_in_memory() -> None:

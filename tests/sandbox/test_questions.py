@@ -16,10 +16,10 @@ RAISED = codec.Encoder().encode([["ValueError"], "ValueError", 0, "no", ["no"], 
 NAMES = {"double": Name("function", 7)}
 
 
-def body(fields: list[Any]) -> bytes:
-    """Return an answer as it arrives."""
+def body(fields: list[Any]) -> list[Any]:
+    """Return the fields of an answer as they arrive."""
     (frame,) = codec.Encoder().frame([LONG_ID | fields[0], *fields[1:]], [])
-    return bytes(frame[codec.HEADER.size :])
+    return codec.Decoder().message(bytes(frame[codec.HEADER.size :]))
 
 
 def digest(form: Any) -> bytes:
@@ -69,7 +69,7 @@ def answered(value: int, argument: int = 2) -> Answers:
     sent = with_id(joined(codec.Encoder().frame([number, "call", 7, ""], [(argument,), None])))
     frame = joined(codec.Encoder().frame([number, "ok", ["", []], 0.25], [value, []]))
     body = frame[codec.HEADER.size :]
-    return Answers((Step(sent, "double", b""),), [number], [(body, np.empty(0, np.uint8))], [b"digest"])
+    return Answers((Step(sent, b""),), [number], [(body, np.empty(0, np.uint8))], [b"digest"])
 
 
 def asking(answers: Answers) -> tuple[RecordedChannel, RemoteModule]:

@@ -10,7 +10,12 @@ from typing import Any
 
 from tests.support.places import ROOT
 
-TRIED = """
+GIVEN = """
+import ctypes
+
+def is_open():
+    return ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 1  # PR_GET_DUMPABLE: others of this user may look into it
+
 def tried(function, *arguments):
     try:
         return function(*arguments)
@@ -21,7 +26,7 @@ def tried(function, *arguments):
 
 def alone(code: str, *arguments: str, seconds: float = 120) -> Any:
     """Run code in a new process and return the literal that it printed last; arguments are its sys.argv[1:]."""
-    text = f"{TRIED}\n{textwrap.dedent(code)}"
+    text = f"{GIVEN}\n{textwrap.dedent(code)}"
     done = subprocess.run(
         [sys.executable, "-c", text, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=False
     )

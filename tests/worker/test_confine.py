@@ -32,7 +32,7 @@ def test_all_guards_of_a_strong_tier() -> None:
         from grader.isolation.seccomp import filter_program
         spec = {spec(landlock=PLAN, must=True, user=0 if os.getuid() else 65534)!r}
         guards = confine.confine(spec, {{"FSIZE": 1000, "NO_SUCH_LIMIT": 1}}, filter_program())
-        print([guards, os.getuid() != 0, tried(open, "/etc/passwd"), kernel.is_open(),
+        print([guards, os.getuid() != 0, tried(open, "/etc/passwd"), is_open(),
                resource.getrlimit(resource.RLIMIT_FSIZE)])
     """)
     seccomp = ["seccomp"] if len(found[0]) == 3 else []

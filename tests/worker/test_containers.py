@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from grader.worker.containers import Before
 
 
-def whole(size: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return a frame's bytes and two arrays of that many values in it."""
-    blob = np.zeros(16 * size, np.uint8)
-    return blob, blob[: 8 * size].view(np.float64), blob[8 * size :].view(np.float64)
-
-
-@pytest.mark.parametrize("size", [4, 5000])
+@pytest.mark.parametrize("size", [4, 20_000])
 def test_an_array_that_changed_is_told_with_its_content(size: int) -> None:
-    blob, first, second = whole(size)
-    before = Before([first, second], blob)
+    first, second = np.zeros(size), np.zeros(size)
+    before = Before([first, second])
     assert before.changes() == []
     second[-1] = 7
     ((place, content),) = before.changes()
@@ -28,7 +20,7 @@ def test_an_array_that_changed_is_told_with_its_content(size: int) -> None:
 
 def test_containers_are_compared_by_their_members() -> None:
     items, table, group = [1, 2], {"a": 1}, {1}
-    before = Before([items, table, group], np.zeros(0, np.uint8))
+    before = Before([items, table, group])
     items[0] = 3
     table["b"] = 2
     assert before.changes() == [(0, (3, 2)), (1, ("a", 1, "b", 2))]
@@ -36,7 +28,7 @@ def test_containers_are_compared_by_their_members() -> None:
 
 def test_a_generator_that_was_drawn_from_is_told_with_its_state() -> None:
     rng = np.random.default_rng(1)
-    before = Before([rng], np.zeros(0, np.uint8))
+    before = Before([rng])
     assert before.changes() == []
     rng.random()
     assert [place for place, _ in before.changes()] == [0]

@@ -30,7 +30,7 @@ def charged(small_course: SmallCourse) -> Iterator[tuple[JudgeTask, tiers.LocalW
     path.write_text(SOLUTION, encoding="utf-8")
     snapshot = take(small_course.stage, path, small_course.root)
     with MutantRunner(small_course.course, small_course.stage) as runner:
-        yield runner._task(snapshot, Options(1, "process"), "process", ()), runner.workers("process", True)
+        yield runner._task(snapshot, Options(1, "process"), "process", ()), runner.workers("process")
 
 
 def test_all_forms_are_told_of(charged: tuple[JudgeTask, tiers.LocalWorkerFactory]) -> None:

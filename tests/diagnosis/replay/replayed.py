@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from grader.diagnosis.answers import Answers
-from grader.diagnosis.checks import Checks, Ended
+from grader.diagnosis.checks import Checks
 from grader.diagnosis.known_mistakes import KnownMistakes
 from grader.outcome import Outcome
+from grader.sandbox.connection import Ended
 from tests.conftest import Learner
 from tests.support.small_course import manifest
 

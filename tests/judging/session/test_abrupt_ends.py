@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.judging import grading
 from tests.conftest import SmallCourse
 from tests.judging.session.doubling import HIDDEN, MANIFEST, PUBLIC, SOLUTION, changed
 
@@ -56,7 +57,10 @@ class TestLearners:
         assert "quadruple did not return within 0.3 s, after 3 s in an earlier test" in told
 
     @pytest.mark.full_matrix
-    def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
+    def test_a_stage_that_takes_too_long_is_cut(
+        self, small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(grading, "LOAD", small_course.root / "nothing tells")
         manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 4")  # a busy machine takes one to begin
         manifest = manifest.replace("call_seconds = 1\n", "call_seconds = 4\n")
         marker = small_course.root / "a_late_test_ran"
@@ -65,7 +69,21 @@ class TestLearners:
         graded = small_course.grade(changed("return 2 * x", "import time; time.sleep(60)"))
         assert not marker.exists()
         assert {outcome.status for outcome in graded.outcomes.values()} == {"timed_out"} and len(graded.outcomes) == 6
-        assert "were used up before this test" in graded.outcomes["test_fill"].message
+        assert "was used up before this test" in graded.outcomes["test_fill"].message
         cut = "the time that the whole stage may take was used up while "
         assert any(outcome.message.startswith(cut) for outcome in graded.outcomes.values())
         assert not graded.verdict.grader_fault
+
+    @pytest.mark.parametrize(("load", "statuses"), [("0.1 0 0 1/9 9", {"timed_out"}), ("99 0 0 1/9 9", {"passed"})])
+    def test_on_a_crowded_machine_the_stage_has_more_time(
+        self, load: str, statuses: set[str], small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(grading, "LOAD", small_course.root / "load")
+        grading.LOAD.write_text(load)
+        monkeypatch.setattr(grading, "MOST_PATIENCE", 3000.0)
+        monkeypatch.setattr(grading, "SPARE", 3000.0)
+        manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 0.01").replace(
+            "call_seconds = 1", "call_seconds = 0.01"
+        )
+        small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
+        assert {outcome.status for outcome in small_course.grade(SOLUTION).outcomes.values()} == statuses

@@ -388,7 +388,9 @@ def test_blank_lines_of_a_message_are_left_out() -> None:
 
 
 def test_a_row_whose_tests_made_no_call_offers_no_hint() -> None:
-    late = replace(FAILURE, call="", message="the stage's 60 s were used up before this test", diagnosis=None)
+    late = replace(
+        FAILURE, call="", message="the time that the whole stage may take was used up before this test", diagnosis=None
+    )
     assert "more help" not in shown(failing(late, status="timed_out"))
 
 

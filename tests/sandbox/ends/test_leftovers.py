@@ -121,8 +121,8 @@ class TestNothingIsLeft:
     @pytest.mark.full_matrix
     def test_of_a_bomb(self, worker: Callable[..., Learner], tier: tiers.Tier) -> None:
         learner = worker(SOURCE, call_seconds=HANG_SECONDS)
-        failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
         root = learner.started.process.pid
+        failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
         together = in_name_space_of(root)
         learner.process.kill()
         assert not below(root) - {root} and not any(map(alive, together))
@@ -141,7 +141,7 @@ class TestNothingIsLeft:
             process.load()
             from grader.sandbox.connection import RemoteModule
             connection = process.open(time.monotonic() + 60)
-            print(process._started.process.pid, process._started.lease.zygote.process.pid, flush=True)
+            print(process._started.process.pid, process._started.zygote.process.pid, flush=True)
             RemoteModule(connection, "x.py").f()
         """)
         grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT)
