@@ -60,9 +60,10 @@ def name_confused(site: Site) -> Iterator[Made]:
 
 @edit("name-confused", ast.BinOp, rank=USUAL)
 def formula_for_name(site: Site) -> Iterator[Made]:
-    """Yield a name of a number where another number is computed: `count` for `rows * columns`."""
-    value = site.number
-    if value is not None and not value.shape:
+    """Yield a name of a number that is divided by in the place of a computed one: `count` for `rows * columns`."""
+    value, parent = site.number, site.parent
+    is_divisor = isinstance(getattr(parent, "op", None), ast.Div) and parent.right is site.node
+    if is_divisor and value is not None and not value.shape:
         names = (each for each in site.alike(value) if isinstance(each, ast.Name))
         yield from (site.make(each, USED_FOR) for each in names)
 
