@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.diagnosis.checks import Check, Checks, answer_of
 from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
-from grader.diagnosis.instrument import Trace
+from grader.diagnosis.instrument import INFINITE, Trace
 from grader.diagnosis.locate import FIRST, Places
 from grader.diagnosis.module_text import Function, ModuleText, heads, loaded, root_name, statements, stored
 from grader.diagnosis.pool import noting
@@ -466,7 +466,7 @@ def _does_nothing(traces: Sequence[Trace], node: ast.BinOp) -> bool:
         return False
     samples = [(trace.samples.get(id(node), []), trace) for trace in traces]
     whole = [each for own, _ in samples for each in own]
-    if not whole or any(each.known is None for each in whole):
+    if not whole or any(each.known is None or each.known.size >= INFINITE for each in whole):  # infinite hides the rest
         return False
     left = [each for own, trace in samples for each in _beside(trace, node.left, len(own))]
     right = [each for own, trace in samples for each in _beside(trace, node.right, len(own))]

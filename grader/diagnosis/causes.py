@@ -116,6 +116,7 @@ class Explainer:
         left = self._without_known(order, left, checks, known, direct)
         self._search_each(order, left, checks, known, direct)
         self._go_on(checks, known, direct)
+        self.causes = [self._where_mended(each) for each in self.causes]
         self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
 
     def _search_each(
@@ -217,6 +218,15 @@ class Explainer:
                 elif mistakes or first in right:
                     found[first not in right].append(then)
         return found
+
+    def _where_mended(self, cause: Cause) -> Cause:
+        """Return a known mistake in the line of an edit elsewhere that puts all its calls right as well."""
+        right = self._right_by(list(cause.checks)) if cause.declared else {}
+        places = set(right.values())
+        if len(places) != 1 or len(right) < len(cause.checks):
+            return cause
+        _, function, line = places.pop()
+        return replace(cause, function=function, line=line)
 
     def _right_by(self, checks: Sequence[Check]) -> dict[Check, tuple[str, str, int]]:
         """Return the calls that are right by the edits made so far, each with the cause whose edit makes it so."""

@@ -25,6 +25,7 @@ MOST_NAMES = 60
 MOST_NODES = 2500  # of a function whose values are noted
 MOST_BYTES, MOST_KNOWN = 1 << 11, 1 << 12  # of arrays whose sums are kept: most values are seen several times
 MOST_SIZE = 1 << 14  # numbers of an array, or entries of a container, that are summed up
+INFINITE = 1e9  # what stands for an infinite number in a sum
 EXPRESSIONS = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp,
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Tuple, ast.List, ast.Dict,
@@ -49,7 +50,7 @@ def _probe_sums(array):
     plain = array.astype(float).reshape(-1)
     size = float(abs(plain).sum())
     if not _probe_math.isfinite(size):
-        plain = _probe_numpy.nan_to_num(plain, nan=0.5, posinf=1e9, neginf=-1e9)
+        plain = _probe_numpy.nan_to_num(plain, nan=0.5, posinf={INFINITE}, neginf=-{INFINITE})
         size = float(abs(plain).sum())
     if plain.size not in _probe_weights:
         _probe_weights[plain.size] = _probe_numpy.sin(_probe_numpy.arange(1.0, plain.size + 1))

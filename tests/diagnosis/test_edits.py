@@ -29,6 +29,84 @@ REPEATED: list[Call] = [
 ]
 CASES: list[tuple[str, str, str, str, list[Call], int]] = [
     (
+        "infinite-difference",
+        """
+        import numpy as np
+        def powers(scores, seen):
+            scores = np.where(seen, scores, -np.inf)
+            top = scores.max(axis=1, keepdims=True)
+            top = np.where(np.isfinite(top), top, 0)
+            return np.exp(scores - top)
+        """,
+        "            top = np.where(np.isfinite(top), top, 0)\n",
+        "",
+        [
+            ("powers", (SQUARE, np.array([[True, True, True], [False, False, False], [True, True, False]]))),
+            ("powers", (SQUARE + 1, np.array([[False, False, False], [True, False, True], [True, True, True]]))),
+            ("powers", (SQUARE / 2, np.array([[False, True, True], [True, False, True], [False, False, False]]))),
+        ],
+        5,
+    ),
+    (
+        "term-missing",
+        """
+        import numpy as np
+        def slope(scores, targets, padding):
+            real = targets != padding
+            return (np.tanh(scores) - 0.5) * real[..., None] / real.sum()
+        """,
+        " * real[..., None]",
+        "",
+        [
+            ("slope", (GRID, np.array([1, 0, 2, 9]), 9)),
+            ("slope", (GRID + 1, np.array([9, 0, 9, 3]), 9)),
+            ("slope", (GRID / 2, np.array([0, 0, 2, 1]), 0)),
+        ],
+        4,
+    ),
+    (
+        "argument-missing",
+        """
+        def windows(values, size, stride=1):
+            return [values[k : k + size] for k in range(0, len(values) - size + 1, stride)]
+        def sums(values, size, stride):
+            return [sum(each) for each in windows(values, size, stride=stride)]
+        """,
+        "size, stride=stride",
+        "size",
+        [("sums", ([1.5, 2.25, 4.0, 0.5, 3.75], 2, 2)), ("sums", ([0.5, 1.25, 7.5, 2.5], 1, 3))],
+        4,
+    ),
+    (
+        "changed-in-place",
+        """
+        import numpy as np
+        def step(c, f, g):
+            c = c * f
+            return c + np.tanh(g)
+        """,
+        "c = c * f",
+        "c *= f",
+        [("step", (GRID, GRID / 8, GRID)), ("step", (GRID + 1, GRID / 9, GRID - 2))],
+        3,
+    ),
+    (
+        "order-reversed",
+        """
+        import numpy as np
+        def back(values, rate):
+            found, carried = [], 0.0
+            for each in reversed(values):
+                carried = each + rate * carried
+                found.append(carried)
+            return np.stack(found[::-1])
+        """,
+        "found[::-1]",
+        "found",
+        [("back", ([1.5, 2.25, 4.0], 0.5)), ("back", ([0.5, 1.25, 7.5, 2.5], 0.25))],
+        7,
+    ),
+    (
         "maximum-of-nothing",
         """
         import numpy as np
@@ -458,6 +536,19 @@ CASES: list[tuple[str, str, str, str, list[Call], int]] = [
         [("through", (SQUARE, SQUARE / 3, SQUARE[0])), ("through", (SQUARE[:2], SQUARE[:2] / 5, SQUARE[1]))],
         4,
     ),
+    (
+        "name-confused",
+        """
+        def share(values, mask, weight):
+            rows, columns = values.shape
+            real = int(mask.sum())
+            return (values * mask).sum() ** 2 * weight / real
+        """,
+        "/ real",
+        "/ (rows * columns)",
+        [("share", (GRID, GRID > 2, 0.75)), ("share", (GRID + 1, GRID > 4, 1.25))],
+        4,
+    ),
 ]
 
 
@@ -547,6 +638,16 @@ def test_a_function_that_draws_at_random_is_explained_by_its_tests(monkeypatch: 
     calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
     (cause,) = causes(right, wrong, [calls])
     assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
+
+
+def test_what_is_left_of_a_reshape_is_no_other_number() -> None:
+    right = """
+    def parts(values, count):
+        return values.reshape(len(values), count, values.shape[1] // count).sum(axis=2)
+    """
+    wrong = right.replace("values.shape[1] // count", "-1")
+    calls: list[Call] = [("parts", (np.zeros((0, 6)), 3))]
+    assert causes(right, wrong, [calls], [[("parts", (GRID, 2))]]) == []
 
 
 def test_one_change_at_two_places_names_both_lines() -> None:

@@ -129,3 +129,27 @@ def test_an_edit_is_looked_for_where_a_broken_function_is_only_called_by_another
     calls += [("other", (X - n,)) for n in (0, 1, 2, 3)]
     found = causes(right, learners, [[each] for each in calls], mistakes=known)
     assert {(each.id, each.function) for each in found} == {("odd", "inner"), ("axis-wrong", "other")}
+
+
+def test_a_known_mistake_stands_in_the_line_of_an_edit_that_puts_it_right_too() -> None:
+    right = """
+        import numpy as np
+
+
+        def soft(K, smoothing):
+            return smoothing / K
+
+
+        def loss(p, smoothing):
+            return -np.sum(np.log(p) * soft(p.size, smoothing))
+
+
+        def gradient(p, smoothing):
+            return p - soft(p.size, smoothing)
+        """
+    learners = textwrap.dedent(right.replace("smoothing / K", "smoothing / (K - 1)")).lstrip("\n")
+    source = "def loss(p, smoothing):\n    return -np.sum(np.log(p) * smoothing / (p.size - 1))\n"
+    known = (Mistake("one-less", "row", "loss", "It was divided by K - 1.", "Divide by K.", source),)
+    calls: list[Call] = [(name, (p, 0.3)) for name in ("loss", "gradient") for p in (X[0] / 4, X[1] / 5)]
+    found = causes(right, learners, [[each] for each in calls], mistakes=known)
+    assert {(each.declared, each.function, each.line) for each in found} == {(True, "soft", 5), (False, "soft", 5)}

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.diagnosis.instrument import Trace
+from grader.diagnosis.instrument import INFINITE, Trace
 from grader.diagnosis.module_text import (
     COMPREHENSIONS,
     MOST_SHOWN,
@@ -272,6 +272,11 @@ class Site:
         """Say whether an expression ever held a text, a list or a dict with nothing in it."""
         samples = self.context.trace.samples.get(id(node), ())
         return any((each.kind == "text" and each.value == "") or each.shape[:1] == (0,) for each in samples)
+
+    def was_infinite(self, node: ast.AST) -> bool:
+        """Say whether an expression ever held an array of floats with an infinite one among them."""
+        samples = self.context.trace.samples.get(id(node), ())
+        return any(each.is_real and each.known is not None and each.known.size >= INFINITE for each in samples)
 
     @cached_property
     def _loops(self) -> set[str]:

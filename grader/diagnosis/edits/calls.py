@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from grader.course.mutants import replaced
 from grader.course.table import together
 from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
+from grader.diagnosis.edits.constants import defaults
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
 
@@ -70,6 +71,23 @@ def arguments_swapped(site: Site) -> Iterator[Made]:
         args = [*node.args[:place], pair[1], pair[0], *node.args[place + 2 :]]
         says = f"the arguments `{site.show(pair[0])}` and `{site.show(pair[1])}` are swapped in `{{old}}`"
         yield site.make(replaced(node, args=args), says)
+
+
+@edit("argument-missing", ast.Call, rank=LIKELY)
+def argument_missing(site: Site) -> Iterator[Made]:
+    """Yield a call that hands on what has the name of an argument that takes its default."""
+    node, name = site.node, called(site.node)
+    own = [each for each in site.module.functions if each.removesuffix(".__init__").rpartition(".")[2] == name]
+    if len(own) != 1 or any(isinstance(each, ast.Starred) for each in node.args):
+        return
+    definition = site.module.functions[own[0]]
+    given = {*parameters(definition)[: len(node.args)], *(each.arg for each in node.keywords)}
+    for argument in [each for each in defaults(definition) if each not in given and None not in given]:
+        for operand, _ in site.operands:
+            if getattr(operand, "id", getattr(operand, "attr", "")).lstrip("_") == argument:
+                new = replaced(node, keywords=[*node.keywords, ast.keyword(argument, operand)])
+                says = f"`{name}` gets no `{argument}` and takes its default"
+                yield site.make(new, says, f"Pass it on: `{argument}={ast.unparse(operand)}`.", adds=True)
 
 
 def words(axis: ast.expr) -> str:

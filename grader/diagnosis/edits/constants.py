@@ -52,6 +52,8 @@ def number_wrong(site: Site) -> Iterator[Made]:
         likely = [each for each in likely if each not in (0, 1)]
     if isinstance(site.parent, ast.Subscript) and getattr(site.parent.value, "attr", "") == "shape":
         return
+    if value == -1 and "reshape" in (called(site.parent), called(site.parent_of(site.parent))):
+        return  # it stands for what is left: another number is right in one call alone
     given = parameters(site.definition)
     held = {sample.value for operand, sample in site.operands if getattr(operand, "id", "") in given}
     for each in dict.fromkeys(likely):  # a number that an argument has here is rather that argument
@@ -92,7 +94,9 @@ def answer_wrong(site: Site) -> Iterator[Made]:
 def flag_inverted(site: Site) -> Iterator[Made]:
     """Yield the other truth value."""
     if isinstance(site.node.value, bool):
-        yield site.make(ast.Constant(not site.node.value), USED_FOR)
+        is_named = isinstance(site.parent, ast.keyword)
+        says = f"`{site.parent.arg}` is `{{old}}`, and `{{new}}` is needed" if is_named else USED_FOR
+        yield site.make(ast.Constant(not site.node.value), says)
 
 
 @edit("text-wrong", ast.Constant, rank=UNUSUAL)
@@ -174,7 +178,8 @@ def off_by_one(site: Site) -> Iterator[Made]:
     )
     is_length = getattr(getattr(site.node, "func", None), "id", "") == "len" and isinstance(site.parent, ast.Assign)
     is_whole = isinstance(site.parent, (ast.Return, ast.Assign, ast.Call, ast.Tuple))
-    rank = LIKELY if place else USUAL if is_length else UNUSUAL if is_whole else RARE
+    is_divided = isinstance(getattr(site.parent, "op", None), ast.FloorDiv) and site.node is site.parent.left
+    rank = LIKELY if place else USUAL if is_length or is_divided else UNUSUAL if is_whole else RARE
     if isinstance(site.node, ast.BinOp) and number_in(site.node.right) is not None:
         return
     for operator, word in ((ast.Add(), "less"), (ast.Sub(), "more")):
@@ -189,8 +194,8 @@ def default_wrong(site: Site) -> Iterator[Made]:
     theirs = stub.functions.get(site.function) if stub is not None else None
     if theirs is None or not site.definition.body:
         return
-    wanted, first = _defaults(theirs), site.definition.body[0]
-    for name, own in _defaults(site.definition).items():
+    wanted, first = defaults(theirs), site.definition.body[0]
+    for name, own in defaults(site.definition).items():
         other = wanted.get(name)
         if isinstance(own, ast.Constant) and isinstance(other, ast.Constant) and own.value != other.value:
             load = ast.Name(name, Load)
@@ -200,7 +205,8 @@ def default_wrong(site: Site) -> Iterator[Made]:
             yield site.make([line, first], says, f"Write `{name}={ast.unparse(other)}`.", old=first)
 
 
-def _defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+def defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Return the arguments that have a default, each with it."""
     found = [*node.args.posonlyargs, *node.args.args]
     plain = dict(zip(reversed([each.arg for each in found]), reversed(node.args.defaults), strict=False))
     only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)

@@ -58,6 +58,16 @@ def name_confused(site: Site) -> Iterator[Made]:
         yield site.make(ast.Name(name, Load), USED_FOR, rank=LIKELY if is_near and not is_key else USUAL)
 
 
+@edit("name-confused", ast.BinOp, rank=USUAL)
+def formula_for_name(site: Site) -> Iterator[Made]:
+    """Yield a name of a number that is divided by in the place of a computed one: `count` for `rows * columns`."""
+    value, parent = site.number, site.parent
+    is_divisor = isinstance(getattr(parent, "op", None), ast.Div) and parent.right is site.node
+    if is_divisor and value is not None and not value.shape:
+        names = (each for each in site.alike(value) if isinstance(each, ast.Name))
+        yield from (site.make(each, USED_FOR) for each in names)
+
+
 @edit("name-undefined", ast.Name, rank=LIKELY)
 def name_undefined(site: Site) -> Iterator[Made]:
     """Yield an argument that is never read, or another name, for one that has no value."""

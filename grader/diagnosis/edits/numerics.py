@@ -7,7 +7,20 @@ from collections.abc import Iterator
 
 from grader.course.mutants import replaced
 from grader.course.table import together
-from grader.diagnosis.edits.base import EXTREMES, LIKELY, SURE, UNUSUAL, USUAL, Load, Made, Site, edit, named, number
+from grader.diagnosis.edits.base import (
+    EXTREMES,
+    LIKELY,
+    SURE,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    named,
+    number,
+    written,
+)
 from grader.diagnosis.module_text import called, loaded, parameters
 from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Sample
@@ -35,6 +48,16 @@ def exponent_unshifted(site: Site) -> Iterator[Made]:
         highest = named("max", array, axis=axis, keepdims=ast.Constant(True))
         shifted = replaced(node, args=[ast.BinOp(array, ast.Sub(), highest)])
         yield site.make(shifted, says, "Subtract the largest value along the axis before `exp`.", adds=True)
+
+
+@edit("infinite-difference", ast.BinOp, rank=LIKELY)
+def infinite_difference(site: Site) -> Iterator[Made]:
+    """Yield a difference that takes 0 away where the right side is infinite."""
+    if isinstance(site.node.op, ast.Sub):
+        for each in (each for each in walk(site.node.right) if isinstance(each, ast.Name) and site.was_infinite(each)):
+            new = written("np.where(np.isfinite(NAME), NAME, 0)", NAME=each)
+            says = "`{old}` may be infinite, and what is infinite less itself is NaN"
+            yield site.make(new, says, "Take 0 away there: `{new}`.", old=each)
 
 
 @edit("whole-numbers", ast.Call, rank=UNUSUAL)

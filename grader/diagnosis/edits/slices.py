@@ -24,6 +24,7 @@ from grader.diagnosis.edits.base import (
 from grader.diagnosis.module_text import called
 
 MOST_NAMES = 8
+JOINING = ("stack", "concatenate", "array", "asarray", "vstack")
 
 
 def _is_whole(site: Site) -> bool:
@@ -220,8 +221,11 @@ def bounds_wrong(site: Site) -> Iterator[Made]:
 
 @edit("order-reversed", ast.Name, ast.Attribute, ast.Call, ast.Subscript, rank=UNUSUAL)
 def reversed_order(site: Site) -> Iterator[Made]:
-    """Yield a loop that runs backwards, or leaves out the first or the last entry."""
+    """Yield a loop that runs backwards, or leaves out the first or the last entry; or a list joined the other way."""
     value = site.value()
+    if value is not None and value.kind == "sequence" and called(site.parent) in JOINING:
+        turned = ast.Subscript(site.node, ast.Slice(None, None, number(-1)), Load)
+        yield site.make(turned, "`{old}` is in the wrong order: it has to be reversed", adds=True, rank=LIKELY)
     is_loop = isinstance(site.parent, (ast.For, ast.comprehension)) and site.parent.iter is site.node
     if not is_loop or value is None or value.kind not in ("array", "sequence", "text"):
         return

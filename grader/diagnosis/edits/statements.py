@@ -343,6 +343,17 @@ def copy_missing(site: Site) -> Iterator[Made]:
         yield site.make(new, says, "Keep a copy: `{new}`.", adds=True, rank=USUAL if is_kept else UNUSUAL)
 
 
+@edit("changed-in-place", ast.AugAssign, rank=LIKELY)
+def changed_in_place(site: Site) -> Iterator[Made]:
+    """Yield a new array where an argument's own entries are changed."""
+    node = site.node
+    value = site.names.get(getattr(node.target, "id", ""))
+    is_array = value is not None and value.kind == "array"
+    if is_array and node.target.id in parameters(site.definition):
+        new = ast.Assign([node.target], ast.BinOp(replaced(node.target, ctx=Load), node.op, node.value))
+        yield site.make([new], f"`{{line}}` changes the caller's own array `{node.target.id}`", adds=True)
+
+
 @edit("branch-separate", ast.If, rank=UNUSUAL)
 def branch_separate(site: Site) -> Iterator[Made]:
     """Yield an `if` that follows another as `elif`, and an `elif` as an `if` of its own."""

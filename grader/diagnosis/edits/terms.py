@@ -107,6 +107,12 @@ def term_missing(site: Site) -> Iterator[Made]:
     own = {ast.dump(each) for each in (node, *(vars(node).get(side) for side in ("left", "right"))) if each is not None}
     some = 0
     for operand, sample in site.operands:
+        is_result = isinstance(site.parent, ast.Return) and value.is_real and value.shape
+        if is_result and sample.dtype == "b" and sample.shape == value.shape[:-1]:
+            rows = ast.Subscript(operand, ast.Tuple([ast.Constant(...), ast.Constant(None)], Load), Load)
+            says = f"`{{old}}` counts where `{site.show(operand)}` is False, too"
+            fix = f"Multiply it by `{ast.unparse(rows)}`, which is 0 there."
+            yield site.make(ast.BinOp(node, ast.Mult(), rows), says, fix, rank=USUAL, adds=True)
         if not sample.is_numeric or ast.dump(operand) in own or not fits(value.shape, sample.shape, value.shape):
             continue
         some += 1

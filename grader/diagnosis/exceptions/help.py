@@ -21,7 +21,7 @@ def helped(message: str, place: Place) -> str:
     """Return what the message of an exception means at a place; nothing where that is unknown, or raised by hand."""
     if place.is_raised_by_hand:
         return ""
-    for pattern, sentence in (*SIZES, *VALUES, *NAMES):
+    for pattern, sentence in (*VALUES, *SIZES, *NAMES):
         found = pattern.search(message)
         if found is not None and (text := sentence(found, place)):
             return text

@@ -178,6 +178,10 @@ def _reshape(found: re.Match[str], place: Place) -> str:
     return f"{' × '.join(map(str, sizes))} = {total} values are asked for, and there are {found[1]}."
 
 
+def _reshape_nothing(found: re.Match[str], place: Place) -> str:
+    return "The array is empty, and of nothing -1 cannot tell how long its axis is: write the size of that axis out."
+
+
 SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
     (
         re.compile(r"^matmul: .*operand 1 has a mismatch .*\(size (?P<right>\d+) is different from (?P<left>\d+)\)"),
@@ -192,4 +196,5 @@ SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
     (re.compile(r"^too many indices for array: array is (\d+)-dimensional, but (\d+) were indexed"), _many_indices),
     (re.compile(r"^boolean index did not match .* axis (\d+); size of axis is (\d+) but size of .* is (\d+)$"), _mask),
     (re.compile(r"^cannot reshape array of size (\d+) into shape (\([\d,-]*\))"), _reshape),
+    (re.compile(r"^cannot reshape array of size 0 into shape \(.*newaxis"), _reshape_nothing),
 )

@@ -99,7 +99,7 @@ def _suspects(message: str, place: Place) -> Iterator[ast.expr]:
                 yield value
             case ast.Assign(_, value) | ast.For(_, value) if "iterable" in message:
                 yield value
-            case ast.Call(_, [value, *_]) if "len()" in message or "iterable" in message:
+            case ast.Call(_, [value, *_]) if any(each in message for each in ("len()", "iterable", "0-dimensional")):
                 yield value
             case ast.BinOp(left, _, right) | ast.AugAssign(left, _, right) if message.startswith("unsupported"):
                 yield from (left, right)
@@ -224,6 +224,7 @@ SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
     (re.compile(r"^'(?:numpy\.)?float\d*' object cannot be interpreted as an integer"), _whole),
     (re.compile(r"^only integers, slices .* are valid indices|^list indices must be integers or slices"), _index_kind),
     (re.compile(rf"^{NONE} object (?:is not subscriptable|is not iterable|has no attribute|does not support)"), _none),
+    (re.compile(r"^too many indices for array: array is 0-dimensional"), _none),
     (re.compile(rf"^cannot unpack non-iterable {NONE}|^object of type {NONE} has no len|^unsupported .*{NONE}"), _none),
     (re.compile(r"^not enough values to unpack \(expected (\d+), got (\d+)\)"), _unpacked),
     (re.compile(r"^too many values to unpack \(expected (\d+)"), _unpacked),

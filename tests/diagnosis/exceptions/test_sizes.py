@@ -76,6 +76,10 @@ def test_axes_that_have_one_name_say_which_operand_is_meant() -> None:
         ("X[np.ones(3) > 0]", "A mask is as long as the axis that it picks from: axis 0 has 5 entries, the mask 3."),
         ("X.reshape(4, 2)", "4 × 2 = 8 values are asked for, and there are 15."),
         ("X.reshape(-1, 2)", ""),
+        (
+            "np.zeros((0, 6)).reshape(0, 3, -1)",
+            "The array is empty, and of nothing -1 cannot tell how long its axis is: write the size of that axis out.",
+        ),
         ("np.einsum('ij,jk', X, X)", ""),
     ],
 )  # fmt: skip

@@ -54,6 +54,7 @@ def test_types(code: str, text: str) -> None:
         ("return none[0]", "none is None here: that was passed, or nothing was."),
         ("y = None\nreturn X + y", "y is None here."),
         ("return len(none)", "none is None here: that was passed, or nothing was."),
+        ("return np.asarray(none).astype(bool)[:, None, :]", "none is None here: that was passed, or nothing was."),
         ("for each in none:\n    pass", "none is None here: that was passed, or nothing was."),
         ("y = {}.get('a')\nz = None\nreturn y[0] + z[0]", ""),
         ("a, b = X.shape[0:1]", ""),
