@@ -59,7 +59,8 @@ class Explainer:
     _labels: frozenset[str] = frozenset()  # the functions of which calls fail
     _full: set[str] = field(default_factory=set)  # criteria that get a full share
     _budgets: dict[str, Budget] = field(default_factory=dict)  # by criterion
-    _made: list[tuple[tuple[str, str, int], Search]] = field(default_factory=list)  # with all edits up to a cause's own
+    # the place of each cause that is an edit, the search with all edits before it, and with its own
+    _made: list[tuple[tuple[str, str, int], Search | None, Search]] = field(default_factory=list)
     _still_wrong: set[str] = field(default_factory=set)  # tests that stay wrong when their first wrong call is mended
 
     @cached_property
@@ -221,17 +222,17 @@ class Explainer:
 
     def _where_mended(self, cause: Cause) -> Cause:
         """Return a known mistake in the line of an edit elsewhere that puts all its calls right as well."""
-        right = self._right_by(list(cause.checks)) if cause.declared else {}
-        places = set(right.values())
-        if len(places) != 1 or len(right) < len(cause.checks):
-            return cause
-        _, function, line = places.pop()
-        return replace(cause, function=function, line=line)
+        checks = list(cause.checks) if cause.declared else []
+        for (_, function, line), before, search in self._made if checks else ():
+            is_by_others = before is not None and self._edited.right_with(before, checks)
+            if not is_by_others and len(self._edited.right_with(search, checks)) == len(checks):
+                return replace(cause, function=function, line=line)
+        return cause
 
     def _right_by(self, checks: Sequence[Check]) -> dict[Check, tuple[str, str, int]]:
         """Return the calls that are right by the edits made so far, each with the cause whose edit makes it so."""
         right: dict[Check, tuple[str, str, int]] = {}
-        for place, search in self._made:
+        for place, _, search in self._made:
             left = [each for each in checks if each not in right]
             right |= dict.fromkeys(self._edited.right_with(search, left), place)
         return right
@@ -317,7 +318,7 @@ class Explainer:
             if match is not None and _is_against(match, cause):
                 self._edited.search = search
                 break
-            search = self._edited.search
+            before, search = search, self._edited.search
             if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
                 cause = self._known_as(
                     match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
@@ -325,7 +326,7 @@ class Explainer:
                 known.told.append(match.mistakes[-1])
                 match = None
             self.causes.append(cause)
-            self._made += [(cause.place, self._edited.search)] if self._edited.search is not None else []
+            self._made += [(cause.place, before, search)] if search is not None else []
             explained |= cause.checks
             checks.mended |= cause.checks
             searched, left = ([each for each in some if each not in explained] for some in (searched, left))
