@@ -142,7 +142,8 @@ class TestMultiHeadAttention:
 
     @pytest.mark.refusals
     def test_parameters_that_do_not_fit_are_refused_and_change_nothing(self, learner, rng):
-        layer, weights, others = learner.MultiHeadAttention(6, 2, rng=rng.spawn(1)[0]), *(draw_projections(rng, 6) for _ in "ab")
+        layer = learner.MultiHeadAttention(6, 2, rng=rng.spawn(1)[0])
+        weights, others = (draw_projections(rng, 6) for _ in "ab")
         layer.set_params(weights)
         with pytest.raises(ValueError):
             layer.set_params({**others, "W_V": others["W_V"][:, :4]})
