@@ -151,13 +151,15 @@ class _Provider:
         connection.end()
         self._channel.send([NEXT_TEST])
         attempt.connection = connection
-        free = self._held.free(connection.records)  # of those that cannot be planned, answers count as well
+        steps = recording.steps if recording.is_plannable else ()  # of what cannot be planned, answers count as well
+        free = self._held.free(steps, connection.records)
         if not attempt.passed() or not recording.is_plannable:
             return None
         free = min(free, self._free(item, following, recording.answers()))
         slowest = max(record.seconds for record in connection.records)
         calls, size = calls_of(connection.records, connection.names)
-        return PlannedTest(tuple(recording.steps), looked_up(module), free, slowest, tuple(sorted(calls)), size)
+        named = () if connection.earlier is None else tuple(sorted(connection.earlier.named))
+        return PlannedTest(tuple(recording.steps), looked_up(module), free, named, slowest, tuple(sorted(calls)), size)
 
     def _free(self, item: pytest.Function, following: pytest.Item | None, answers: Answers) -> int:
         """Return how many questions a test asks before it needs an answer: it runs once more, without knowing any."""
@@ -182,11 +184,14 @@ class _Held:
         self._asked: set[bytes] = set()
         self._answered: set[bytes] = set()
 
-    def free(self, records: Sequence[Record]) -> int:
-        """Return how many of a test's first questions hold nothing that was answered, and stood in none before."""
+    def free(self, steps: Sequence[Step], records: Sequence[Record]) -> int:
+        """Return how many of a test's first questions hold nothing that was answered, and stood in none before.
+
+        What a question only names of an earlier answer it does not hold.
+        """
         free = len(records)
         for at, record in enumerate(records):
-            own = set(_contents((record.args, record.kwargs)))
+            own = set(_contents(steps[at].given() if steps else (record.args, record.kwargs)))
             if any(each in self._answered and each not in self._asked for each in own):
                 free = min(free, at)
             self._asked |= own

@@ -36,11 +36,11 @@ from grader.protocol.bounds import (
 )
 
 __all__ = [
-    "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "EXTENDS",
+    "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "EARLIER", "EXTENDS",
     "FROZENSET", "GENERATOR", "HANDLE", "HEADER", "LIST", "MAGIC", "MAX_BLOB", "MAX_BODY", "MAX_CONTAINERS",
     "MAX_DEPTH", "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE", "TUPLE",
     "TYPE", "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError", "generator_state",
-    "plain_state", "set_generator_state",
+    "plain_state", "set_generator_state", "shared_in",
 ]  # fmt: skip
 
 MAGIC = b"AGW1"
@@ -50,7 +50,7 @@ MAX_CODE_POINT = 0x10FFFF
 ALIGNMENT = 64
 
 LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
-REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED, EXTENDS = range(12, 19)
+REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED, EXTENDS, EARLIER = range(12, 20)
 CONTAINERS = frozenset((LIST, TUPLE, DICT, SET, FROZENSET))
 
 _DTYPE_NAMES = (
@@ -290,6 +290,26 @@ def scalar_from(fields: list[Any]) -> Any:
 
 LEAVES = frozenset((type(None), bool, float, str, bytes))  # what msgpack carries as it is
 _SHARED = frozenset((list, dict, set, np.ndarray, np.random.Generator))  # of which two names may be one object
+
+
+def shared_in(value: Any) -> list[Any]:
+    """Return the objects of a plain value that have numbers, in the order in which Encoder and Decoder meet them."""
+    found: dict[int, Any] = {}
+    left = [value]
+    while left:
+        each = left.pop()
+        kind = type(each)
+        if kind is tuple:
+            left += reversed(each)
+        elif kind in _SHARED and id(each) not in found:
+            found[id(each)] = each
+            if kind is dict:
+                left += [part for item in reversed(each.items()) for part in reversed(item)]
+            elif kind is not np.ndarray and kind is not np.random.Generator:
+                left += reversed(list(each))
+    return list(found.values())
+
+
 MAX_FAILURES = 3  # containers of one frame whose content turns out not to travel: finding out may take long
 
 
@@ -305,6 +325,7 @@ class Encoder:
         self._index = {id(value): index for index, value in enumerate(self.shared)}
         self.blobs: list[np.ndarray[Any, Any]] = []
         self.size = 0
+        self.unsent = 0  # bytes of arrays that the other side has, and that are named
         self.containers = 0
         self.keys = HardKeys(Unsendable)
         self._within = False  # a container of a class of its own
@@ -544,7 +565,7 @@ class Decoder(Meter):
         if not form or type(form[0]) is not int:
             raise WireError("a value without a tag")
         tag, fields = form[0], form[1:]
-        if tag in (HANDLE, CALLBACK):
+        if tag in (HANDLE, CALLBACK, EARLIER):
             return self.unwrap(tag, fields, self)
         if tag == EXTENDS:
             return self._extended(fields, depth)

@@ -17,6 +17,7 @@ from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.sandbox.exceptions import WorkerFailed, described, exception_from
 from grader.sandbox.limits import Endless, OverLimit, UsageLimits, Wait
+from grader.sandbox.passed_on import Encoder, PassedOn
 from grader.sandbox.proxies import Handles, RemoteValue, move
 from grader.sandbox.record import Name, Notes, Record, copied_value, line_of
 from grader.sandbox.values import Extended, Unusable, refusal
@@ -27,6 +28,7 @@ COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call i
 TEXT_LIMIT = 4000  # characters of the message of an exception that a function of the test's raised
 LONG_ID = 1 << 61  # ids from here on all take as many bytes
 NEXT_TEST = b"".join(codec.Encoder().frame([LONG_ID, "test", 0, ""], [(), None]))  # begins another test in a process
+KEEP = b"".join(codec.Encoder().frame([LONG_ID, "keep", 0, ""], [(), None]))  # a later question names the next answer
 
 
 def draw_id() -> int:
@@ -70,6 +72,7 @@ class Connection:
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.seconds_of: Callable[[str], float] | None = None  # how long a call of that may take, at most call_seconds
         self.draw: Callable[[], int] = getattr(channel, "draw", draw_id)  # the id of each request
+        self.earlier: PassedOn | None = PassedOn() if getattr(channel, "is_planned", False) else None
         self.spans: tuple[Span, ...] = ()  # where a call was when its steps were used up
         self.notes = Notes()
         self.seconds = 0.0
@@ -90,7 +93,8 @@ class Connection:
         if self.on_request is not None:
             self.on_request(label or name)
         kwargs = kwargs or {}
-        encoder = codec.Encoder(self.handles.wrap)
+        wrap, earlier = self.handles.wrap, self.earlier
+        encoder = codec.Encoder(wrap) if earlier is None else Encoder(wrap, earlier)
         serial = self.draw()
         try:
             frame = encoder.frame([serial, kind, target, name], [args, kwargs or None])
@@ -98,12 +102,16 @@ class Connection:
             if not self._answered:  # the test's own mistake
                 raise
             raise Unusable(f"{label or name} cannot be called with what came back before: {error}") from None
-        small = encoder.size <= COPY_LIMIT and self.limits.keep(len(frame[0]), encoder.size)
+        size = encoder.size + encoder.unsent
+        small = size <= COPY_LIMIT and self.limits.keep(len(frame[0]), size)
         kept, named = (copied_value(args), copied_value(kwargs)) if small else (args, kwargs)
         again = small and kind != "traced"  # what is measured is large, and its answer holds the figure
         record = Record(kind, target, name, label or name, kept, named, again, args, kwargs)
         self.records.append(record)
-        return self._exchange(serial, frame, encoder.shared, record)
+        result = self._exchange(serial, frame, encoder, record)
+        if earlier is not None and record.replayable and not record.changed:
+            earlier.keep(len(self.records), result)
+        return result
 
     def count_steps(self, before: int, label: str, seconds: float) -> None:
         """Have the steps of the call counted that has that label and comes after so many requests.
@@ -120,7 +128,7 @@ class Connection:
 
         self.on_request = asked
 
-    def _exchange(self, serial: int, frame: list[Any], sent: list[Any], record: Record) -> Any:
+    def _exchange(self, serial: int, frame: list[Any], encoder: codec.Encoder, record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
         started = time.monotonic()
         wait = Wait(record.label, started, self.call_seconds, self.seconds_of, self.limits.seconds, self.ends_at)
@@ -133,7 +141,7 @@ class Connection:
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
             self.channel.send(frame, until)
-            result = self._outcome(serial, sent, record, self._most(frame), until)
+            result = self._outcome(serial, encoder.shared, record, self._most(frame, encoder.unsent), until)
         except DeadlinePassed:
             self.late = record.label if wait.is_its_own and until == wait.until else ""
             self.late_function = self._giver(record) if self.late else ""
@@ -164,9 +172,9 @@ class Connection:
         iterator = self.handles.proxies.get(record.target) if record.is_item else None
         return (iterator.__dict__["_giver"] if iterator is not None else "") or record.label
 
-    def _most(self, frame: list[Any]) -> tuple[int, int]:
+    def _most(self, frame: list[Any], unsent: int) -> tuple[int, int]:
         """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""
-        arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
+        arrays = unsent + sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
         return self.bounds.size + len(frame[0]), self.bounds.size + arrays
 
     def forget(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed, expect_size
-from grader.sandbox.connection import NEXT_TEST, Connection, draw_id
+from grader.sandbox.connection import KEEP, NEXT_TEST, Connection, draw_id
 from grader.sandbox.limits import CALLS_OF_TIME
 from grader.sandbox.record import Name
 
@@ -31,9 +31,19 @@ class Step:
     sent: bytes
     digest: bytes
 
+    def given(self) -> list[Any]:
+        """Return the values of a question that was sent, without those that it only names."""
+        decoder = codec.Decoder(lambda tag, fields, _: None)
+        begins = codec.HEADER.size
+        ends = begins + codec.HEADER.unpack(self.sent[:begins])[1]
+        fields = decoder.message(self.sent[begins:ends], np.frombuffer(bytearray(self.sent[ends:]), np.uint8))
+        return [decoder.decode(form) for form in fields[4:]]
+
 
 class Recording:
     """Stands for the channel of one test and keeps the steps that go through it, up to a limit."""
+
+    is_planned = True
 
     def __init__(self, channel: Channel) -> None:
         self.steps: list[Step] = []
@@ -54,7 +64,7 @@ class Recording:
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
         self._sent = joined(buffers)
         self._left -= len(self._sent)
-        self._channel.send(buffers, deadline)
+        self._channel.send([KEEP, self._sent], deadline)
 
     def receive(
         self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
@@ -156,6 +166,8 @@ class RecordedChannel:
     strayed says that the test asked something else; from then on each further question raises Strayed.
     """
 
+    is_planned = True
+
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
         self._at = 0
@@ -200,14 +212,16 @@ MOST_PASSING = 32  # digests of answers that are kept for a test
 class PlannedTest:
     """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
 
-    The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. seconds is
-    how long the reference took for its slowest answer. calls are the functions that it asks, and size how much it
-    gives them. passing holds digests of all that came to the test from modules that passed it.
+    The first of its steps, as many as free says, hold nothing of an answer: the test asks them without any. Later ones
+    name parts of the answers whose places, from 1 on, are in named. seconds is how long the reference took for its
+    slowest answer. calls are the functions that it asks, and size how much it gives them. passing holds digests of all
+    that came to the test from modules that passed it.
     """
 
     steps: tuple[Step, ...]
     names: dict[str, Name | None]
     free: int = 1
+    named: tuple[int, ...] = ()
     seconds: float = 0.0
     calls: tuple[str, ...] = ()
     size: int = 0
@@ -306,6 +320,7 @@ class Batch:
                 break
             number = draw_id()
             pieces += [NEXT_TEST] if at == 0 and test > 0 else []
+            pieces += [KEEP] if at + 1 in self._tests[test].named else []
             pieces.append(with_id(sent, number))
             self._answers[test].ids.append(number)
             self._under_way.append(len(sent))

@@ -185,6 +185,9 @@ class Server:
         self.printed = Printed()
         self.warned: list[list[Any]] = []
         self.steps: Steps | None = None  # where they are counted
+        self._place = 0  # of the question in its test
+        self._is_kept = False  # whether the answer to it is
+        self._answers: dict[int, tuple[bytes, bytes]] = {}  # those of which a later question names a part, by their places
         self._before: tuple[StateSnapshot, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
@@ -199,6 +202,7 @@ class Server:
         self.asked.clear()
         self.callbacks.clear()
         self.extended = Extended()
+        self._place, self._answers = 0, {}
         self.printed.begin()
         self.warned.clear()
         if self._before is not None:
@@ -301,7 +305,21 @@ class Server:
         if tag == codec.EXTENDS:
             number, place, content = fields
             return self.extended.back(number, self.objects[number], content, decoder.shared, place)
+        if tag == codec.EARLIER:
+            return self._earlier(fields, decoder)
         return self.objects[fields[0]]
+
+    def _earlier(self, fields: list[Any], decoder: codec.Decoder) -> Any:
+        """Return a part of the answer to an earlier question, as the test would pass it back."""
+        at, *path = fields
+        kept = codec.Decoder(lambda tag, found, _: self.objects[found[0]] if tag == codec.HANDLE else None)
+        body, blob = self._answers[at]
+        (form,) = kept.message(body, np.frombuffer(bytearray(blob), np.uint8))
+        value = kept.decode(form)
+        for key in path:
+            value = value[key]
+        decoder.shared += codec.shared_in(value)
+        return value
 
     def run(self, channel: Channel) -> None:
         """Serve tests until the grader closes the connection."""
@@ -318,10 +336,14 @@ class Server:
         if kind == "test":  # which has no answer
             self.begin_test()
             return
+        if kind == "keep":  # nor has this
+            self._is_kept = True
+            return
+        self._place += 1
         try:
             args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
             asked = self.objects[target]
-        except (KeyError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
+        except (LookupError, TypeError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
             self._reply(number, "error", 0.0, self.describe(error), [], Before([]))
             return
         before = Before(decoder.shared)
@@ -354,6 +376,10 @@ class Server:
         encoder = codec.Encoder(self.wrap, shared)
         try:
             frame = encoder.frame([number, reply, self.notes(), spent], [result, changes])
+            if self._is_kept:
+                self._is_kept = False
+                head, *arrays = codec.Encoder(self.wrap).frame([], [result])
+                self._answers[self._place] = head[codec.HEADER.size :], b"".join([each.tobytes() for each in arrays])
         except (codec.Unsendable, MemoryError, RecursionError) as error:
             frame = codec.Encoder().frame(
                 [number, "unsendable", self.notes(), spent], [str(error) or type(error).__name__, []]
