@@ -22,7 +22,7 @@ from grader.protocol import codec
 from grader.protocol.channel import Channel
 from grader.sandbox.connection import NEXT_TEST
 from grader.sandbox.record import Record
-from grader.sandbox.recorded import Batch, Plan, PlannedTest, digest_of_all
+from grader.sandbox.recorded import Batch, Plan, PlannedTest, Step, digest_of_all
 from grader.submission import take
 from grader.worker.server import Server, perform
 from tests.conftest import SmallCourse
@@ -145,11 +145,11 @@ class Watching(_Held):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[tuple[list[Record], int]] = []
+        self.seen: list[tuple[list[Step], list[Record], int]] = []
 
-    def free(self, records: Sequence[Record]) -> int:
-        found = super().free(records)
-        self.seen.append((list(records), found))
+    def free(self, steps: Sequence[Step], records: Sequence[Record]) -> int:
+        found = super().free(steps, records)
+        self.seen.append((list(steps), list(records), found))
         return found
 
 
@@ -165,9 +165,9 @@ def test_no_question_that_is_sent_ahead_holds_an_array_that_was_answered_before(
             provider.planned(item, None)
     asked: list[Any] = []
     answered: list[Any] = []
-    for records, free in watching.seen:
+    for steps, records, free in watching.seen:
         for at, record in enumerate(records):
-            own = list(telling((record.args, record.kwargs)))
+            own = list(telling(steps[at].given() if steps else [record.args, record.kwargs]))
             if at < free:
                 early = [each for each in own if is_among(each, answered) and not is_among(each, asked)]
                 assert not early, (record.label, early[0])
