@@ -1,4 +1,4 @@
-"""Answers that a test passes on, told by where they came from: of a planned question it does not matter what they are."""
+"""Answers that a test passes on as they came: a planned question names them, whatever they are."""
 
 from __future__ import annotations
 
@@ -88,8 +88,7 @@ def _is_same(value: Any, copy: Any) -> bool:
         return alike and value.flags.writeable == copy.flags.writeable and value.tobytes() == copy.tobytes()
     if kind is dict:
         return len(value) == len(copy) and all(
-            _is_same(key, other) and _is_same(value[key], copy[other])
-            for key, other in zip(value, copy, strict=True)
+            _is_same(key, other) and _is_same(value[key], copy[other]) for key, other in zip(value, copy, strict=True)
         )
     if kind in (list, tuple):
         return len(value) == len(copy) and all(map(_is_same, value, copy))

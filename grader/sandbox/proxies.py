@@ -383,6 +383,8 @@ class Handles:
             return self.function(fields[0] if len(fields) == 1 else None)
         if tag == codec.EXTENDS:
             return self._extended(*fields)
+        if tag != codec.HANDLE:
+            raise codec.WireError("only a test names parts of earlier answers")
         match fields:
             case [int(number), str(kind), str(shown), list(classes), list(names)] if (
                 0 <= number < MAX_NUMBER and kind in KINDS and _are_bases(classes, names)

@@ -32,12 +32,20 @@ class Step:
     digest: bytes
 
     def given(self) -> list[Any]:
-        """Return the values of a question that was sent, without those that it only names."""
-        decoder = codec.Decoder(lambda tag, fields, _: None)
+        """Return the values of a question that was sent, without those that it only names or has sent before."""
+        decoder = _Given(lambda tag, fields, _: None)
         begins = codec.HEADER.size
         ends = begins + codec.HEADER.unpack(self.sent[:begins])[1]
         fields = decoder.message(self.sent[begins:ends], np.frombuffer(bytearray(self.sent[ends:]), np.uint8))
         return [decoder.decode(form) for form in fields[4:]]
+
+
+class _Given(codec.Decoder):
+    """Leaves out what a question refers to."""
+
+    def decode(self, form: Any, depth: int = 0) -> Any:
+        refers = type(form) is list and form[:1] in ([codec.REFERENCE], [codec.EARLIER])
+        return None if refers else super().decode(form, depth)
 
 
 class Recording:

@@ -187,7 +187,7 @@ class Server:
         self.steps: Steps | None = None  # where they are counted
         self._place = 0  # of the question in its test
         self._is_kept = False  # whether the answer to it is
-        self._answers: dict[int, tuple[bytes, bytes]] = {}  # those of which a later question names a part, by their places
+        self._answers: dict[int, tuple[bytes, bytes]] = {}  # those of which later questions name a part, by place
         self._before: tuple[StateSnapshot, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
@@ -312,7 +312,7 @@ class Server:
     def _earlier(self, fields: list[Any], decoder: codec.Decoder) -> Any:
         """Return a part of the answer to an earlier question, as the test would pass it back."""
         at, *path = fields
-        kept = codec.Decoder(lambda tag, found, _: self.objects[found[0]] if tag == codec.HANDLE else None)
+        kept = codec.Decoder(lambda tag, of, _: self.objects[of[0]] if tag == codec.HANDLE else None)
         body, blob = self._answers[at]
         (form,) = kept.message(body, np.frombuffer(bytearray(blob), np.uint8))
         value = kept.decode(form)
@@ -343,7 +343,7 @@ class Server:
         try:
             args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
             asked = self.objects[target]
-        except (LookupError, TypeError, codec.WireError) as error:  # asked ahead about an object that an earlier call did not give
+        except (LookupError, TypeError, codec.WireError) as error:  # asked ahead about what no earlier call gave
             self._reply(number, "error", 0.0, self.describe(error), [], Before([]))
             return
         before = Before(decoder.shared)
@@ -371,13 +371,13 @@ class Server:
         self._reply(number, reply, spent, result, decoder.shared, before)
 
     def _reply(self, number: int, reply: str, spent: float, result: Any, shared: list[Any], before: Before) -> None:
+        is_kept, self._is_kept = self._is_kept, False
         changes = before.changes()
         self.extended.begin()
         encoder = codec.Encoder(self.wrap, shared)
         try:
             frame = encoder.frame([number, reply, self.notes(), spent], [result, changes])
-            if self._is_kept:
-                self._is_kept = False
+            if is_kept:
                 head, *arrays = codec.Encoder(self.wrap).frame([], [result])
                 self._answers[self._place] = head[codec.HEADER.size :], b"".join([each.tobytes() for each in arrays])
         except (codec.Unsendable, MemoryError, RecursionError) as error:
