@@ -17,7 +17,7 @@ from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.sandbox.exceptions import WorkerFailed, described, exception_from
 from grader.sandbox.limits import Endless, OverLimit, UsageLimits, Wait
-from grader.sandbox.passed_on import Encoder, PassedOn
+from grader.sandbox.passed_on import NamingEncoder, PassedOn
 from grader.sandbox.proxies import Handles, RemoteValue, move
 from grader.sandbox.record import Name, Notes, Record, copied_value, line_of
 from grader.sandbox.values import Extended, Unusable, refusal
@@ -94,7 +94,7 @@ class Connection:
             self.on_request(label or name)
         kwargs = kwargs or {}
         wrap, earlier = self.handles.wrap, self.earlier
-        encoder = codec.Encoder(wrap) if earlier is None else Encoder(wrap, earlier)
+        encoder = codec.Encoder(wrap) if earlier is None else NamingEncoder(wrap, earlier)
         serial = self.draw()
         try:
             frame = encoder.frame([serial, kind, target, name], [args, kwargs or None])

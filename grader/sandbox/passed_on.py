@@ -30,7 +30,7 @@ class PassedOn:
         for part, copy, path in _parts(answer, copied_value(answer), ()):
             self._parts.setdefault(id(part), (part, copy, at, path))
 
-    def form(self, value: Any, encoder: Encoder) -> list[Any] | None:
+    def form(self, value: Any, encoder: NamingEncoder) -> list[Any] | None:
         """Return the form that names a value; None for one that is no answer's, or no longer what came."""
         if type(value) not in _KEPT or id(value) not in self._parts:
             return None
@@ -41,7 +41,7 @@ class PassedOn:
         return [codec.EARLIER, at, *path]
 
 
-class Encoder(codec.Encoder):
+class NamingEncoder(codec.Encoder):
     """Names what a test passes on of earlier answers, and encodes the rest."""
 
     def __init__(self, wrap: codec.Wrap, earlier: PassedOn) -> None:
@@ -85,7 +85,7 @@ def _is_same(value: Any, copy: Any) -> bool:
         return False
     if kind is np.ndarray:
         alike = value.dtype == copy.dtype and value.shape == copy.shape and value.strides == copy.strides
-        return alike and value.flags.writeable == copy.flags.writeable and value.tobytes() == copy.tobytes()
+        return bool(alike and value.flags.writeable == copy.flags.writeable and value.tobytes() == copy.tobytes())
     if kind is dict:
         return len(value) == len(copy) and all(
             _is_same(key, other) and _is_same(value[key], copy[other]) for key, other in zip(value, copy, strict=True)
