@@ -198,9 +198,9 @@ def draw_norm(rng: np.random.Generator, features: int) -> tuple[Params, Params]:
 def new_network(learner: Any, p: Params, names: tuple[str, ...], rng: np.random.Generator) -> Any:
     """Return a learner's network of Dense layers with the parameters p."""
     layers = []
-    for (number, name), drawing in zip(enumerate(names), rng.spawn(len(names)), strict=True):
+    for number, name in enumerate(names):
         own = {key: p[f"layers.{number}.{key}"] for key in ("weights", "bias")}
-        layers.append(learner.Dense(*own["weights"].shape, name, drawing))
+        layers.append(learner.Dense(*own["weights"].shape, name, rng))
         layers[-1].params = own
     return learner.NeuralNetwork(layers)
 

@@ -119,7 +119,7 @@ class TestDenseParameters:
 
 def new_dense(learner, rng, p, activation):
     """Return a learner's Dense with these parameters."""
-    layer = learner.Dense(*p["weights"].shape, activation, rng.spawn(1)[0])
+    layer = learner.Dense(*p["weights"].shape, activation, rng)
     layer.params = p
     return layer
 
@@ -151,7 +151,7 @@ class TestDenseForward:
             assert_array(layer.forward(value[None]), oracles.dense(value[None], layer.params, activation), atol=1e-9)
 
     def test_the_latest_parameters_are_used(self, learner, rng):
-        layer, x = learner.Dense(3, 5, "tanh", rng.spawn(1)[0]), rng.normal(size=(2, 3))
+        layer, x = learner.Dense(3, 5, "tanh", rng), rng.normal(size=(2, 3))
         for p in (layer.params, oracles.draw_dense(rng, 3, 5), oracles.draw_dense(rng, 3, 5)):
             layer.params = p
             assert_array(layer.forward(x), oracles.dense(x, p, "tanh"))
@@ -176,7 +176,7 @@ class TestDenseForward:
     def test_x_of_another_shape_is_refused(self, learner, rng):
         for shape in REFUSED:
             with pytest.raises(ValueError):
-                learner.Dense(4, 3, "relu", rng.spawn(1)[0]).forward(rng.normal(size=shape))
+                learner.Dense(4, 3, "relu", rng).forward(rng.normal(size=shape))
 
 
 @pytest.mark.criterion("dense-backward")
@@ -235,7 +235,7 @@ class TestDenseBackward:
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
-        layer = learner.Dense(3, 4, "tanh", rng.spawn(1)[0])
+        layer = learner.Dense(3, 4, "tanh", rng)
         layer.forward(rng.normal(size=(2, 3)))
         for shape in OTHER_SHAPES:
             with pytest.raises(ValueError):

@@ -49,8 +49,7 @@ class TestNetworkForward:
 
     @pytest.mark.refusals
     def test_layers_that_do_not_fit_are_refused(self, learner, rng):
-        first, second = rng.spawn(2)
-        layers = [learner.Dense(3, 4, "relu", first), learner.Dense(5, 2, "linear", second)]
+        layers = [learner.Dense(3, 4, "relu", rng), learner.Dense(5, 2, "linear", rng)]
         with pytest.raises(ValueError):
             learner.NeuralNetwork(layers).forward(rng.normal(size=(2, 3)))
 

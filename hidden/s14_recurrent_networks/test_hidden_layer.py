@@ -14,7 +14,7 @@ pytestmark = pytest.mark.values
 
 def new_layer(learner, weights, rng):
     """Return a learner's layer with these weights."""
-    layer = learner.LSTM(len(weights["W_x"]), len(weights["W_h"]), rng.spawn(1)[0])
+    layer = learner.LSTM(len(weights["W_x"]), len(weights["W_h"]), rng)
     layer.params = weights
     return layer
 
@@ -163,7 +163,7 @@ class TestLSTMLayer:
 
     def test_the_latest_parameters_are_used(self, learner, rng):
         inputs, weights = draw(rng)
-        layer = learner.LSTM(len(weights["W_x"]), len(weights["W_h"]), rng.spawn(1)[0])
+        layer = learner.LSTM(len(weights["W_x"]), len(weights["W_h"]), rng)
         for current in (layer.params, weights, {name: 0.5 * value for name, value in weights.items()}):
             layer.params = current
             assert_forward(layer, layer.forward(inputs["x"]), expected_states(inputs["x"], current))

@@ -223,8 +223,8 @@ class TestBatchNormBackward:
 
 def two_layers(learner):
     """Return a network 2 -> 2 -> 2 with tanh between, whose parameters are small whole numbers and halves."""
-    first, second = np.random.default_rng(1).spawn(2)
-    layers = [learner.Dense(2, 2, "tanh", first), learner.Dense(2, 2, "linear", second)]
+    rng = np.random.default_rng(1)
+    layers = [learner.Dense(2, 2, "tanh", rng), learner.Dense(2, 2, "linear", rng)]
     layers[0].params = {"weights": np.array([[1.0, -0.5], [0.5, 1.0]]), "bias": np.array([0.0, 0.5])}
     layers[1].params = {"weights": np.array([[2.0, 0.0], [-1.0, 1.0]]), "bias": np.array([1.0, -1.0])}
     return learner.NeuralNetwork(layers)
