@@ -110,7 +110,7 @@ class Connection:
         self.records.append(record)
         result = self._exchange(serial, frame, encoder, record)
         if earlier is not None and record.replayable and not record.changed:
-            earlier.keep(len(self.records), result)
+            earlier.keep(len(self.records), result, encoder.shared)
         return result
 
     def count_steps(self, before: int, label: str, seconds: float) -> None:

@@ -25,10 +25,12 @@ class PassedOn:
         self.named: set[int] = set()
         self._parts: dict[int, tuple[Any, Any, int, Path]] = {}
 
-    def keep(self, at: int, answer: Any) -> None:
-        """Note the answer to a test's question by its place."""
+    def keep(self, at: int, answer: Any, given: list[Any]) -> None:
+        """Note the answer to a question by its place; what the question gave is the test's own, also in there."""
+        own = set(map(id, given))
         for part, copy, path in _parts(answer, copied_value(answer), ()):
-            self._parts.setdefault(id(part), (part, copy, at, path))
+            if id(part) not in own:
+                self._parts.setdefault(id(part), (part, copy, at, path))
 
     def form(self, value: Any, encoder: NamingEncoder) -> list[Any] | None:
         """Return the form that names a value; None for one that is no answer's, or no longer what came."""

@@ -20,7 +20,7 @@ from grader.judging.pytest_suite import Suite, name_of
 from grader.judging.running import Attempt, is_plain, run_phases
 from grader.protocol import codec
 from grader.protocol.channel import Channel
-from grader.sandbox.connection import NEXT_TEST
+from grader.sandbox.connection import KEEP, NEXT_TEST
 from grader.sandbox.record import Record
 from grader.sandbox.recorded import Batch, Plan, PlannedTest, Step, digest_of_all
 from grader.submission import take
@@ -76,6 +76,9 @@ class Far:
         while data:
             _, body, blob = codec.HEADER.unpack(data[: codec.HEADER.size])
             frame, data = data[: codec.HEADER.size + body + blob], data[codec.HEADER.size + body + blob :]
+            if frame == KEEP:  # it asks nothing
+                self._waiting.append(frame)
+                continue
             test, step = self.sent[-1] if self.sent else (0, -1)
             if frame == NEXT_TEST:
                 self.sent.append((test + 1, -1))
@@ -89,7 +92,7 @@ class Far:
             self._waiting.append(frame)
 
     def receive(self, deadline: float | None, most: tuple[int, int]) -> Any:
-        while self._waiting and self._waiting[0] == NEXT_TEST:
+        while self._waiting and self._waiting[0] in (KEEP, NEXT_TEST):
             self._channel.send([self._waiting.pop(0)])
         self._channel.send([self._waiting.pop(0)])
         self.answered += 1

@@ -90,8 +90,11 @@ def test_one_object_stays_one(planned: tuple[RemoteModule, Recording]) -> None:
     learner, recording = planned
     x = np.ones(2)
     _, cache = learner.forward(x)
+    assert cache["x"] is x
     assert learner.describe(cache, cache["x"])[1] is True and given(recording)[0] is None
     assert learner.describe(cache, x)[1] is True
+    learner.describe(x)
+    assert given(recording)[0] is not None  # it is the test's own, also where an answer holds it
 
 
 def test_what_a_call_changes_in_what_is_named_the_test_has(planned: tuple[RemoteModule, Recording]) -> None:
