@@ -36,6 +36,7 @@ MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
+MOST_NOT_BEGUN = 2  # tests without a process, after which no other one is tried: it is the module that allows none
 
 
 class LearnerProcess:
@@ -53,6 +54,7 @@ class LearnerProcess:
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
+        self._not_begun = 0  # tests that had no process, not even of a fresh worker
         self._fresh = True
         self._workers = workers
         self._started = workers.start()
@@ -191,7 +193,9 @@ class LearnerProcess:
                 is_gone = True
         if self._crowded is None:
             failed = not_started(self.job.label) if is_gone else self._no_room()
-            self._crowded = failed if failed.status == "over_limit" else None  # every test would begin so
+            self._not_begun += failed.status != "grader_fault"  # what others take up, they may leave again
+            if failed.status == "over_limit" or self._not_begun == MOST_NOT_BEGUN:
+                self._crowded = failed  # every test would begin so
             return failed
         return self._crowded
 
