@@ -22,6 +22,7 @@ from grader.outcome import Status
 from grader.sandbox.connection import Connection, RemoteModule
 from grader.sandbox.exceptions import WorkerFailed
 from grader.sandbox.process import LearnerProcess
+from grader.sandbox.record import Frame
 from grader.sandbox.recorded import Answers, Batch, Plan, PlannedTest, RecordedChannel
 
 PHASES = {"setup", "call", "teardown"}
@@ -62,6 +63,11 @@ class Attempt:
         """Say whether it met the end of its time: waiting once more for a function that hangs tells nothing new."""
         failure = None if self.connection is None else self.connection.failure
         return failure is not None and failure.status == "timed_out"
+
+    def unwritten(self) -> bool:
+        """Say whether it met a function that is still a stub, which fails whatever ran before."""
+        frames: list[Frame] = getattr(self.error, "learner_frames", [])
+        return type(self.error) is NotImplementedError and bool(frames) and str(self.error) == frames[-1].function
 
 
 def is_plain(item: pytest.Item) -> TypeGuard[pytest.Function]:
@@ -373,7 +379,7 @@ class TestRunner:
         So it is with the first that fails, with any if something was left behind, and where no memory was left or the
         process ended.
         """
-        if self._is_apart or attempt.passed() or attempt.hung():
+        if self._is_apart or attempt.passed() or attempt.hung() or attempt.unwritten():
             return False
         if self._is_lost(attempt):
             return True

@@ -98,3 +98,15 @@ def test_what_passes_by_what_was_left_does_not_where_a_later_test_fails_by_itsel
     with Grader(small_course.course, small_course.stage) as grader:
         verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(1, "process"))
     assert {row.id: row.tests_passed for row in verdict.criteria}["half"] == 0
+
+
+def test_a_function_that_says_it_is_a_stub_after_others_is_asked_by_itself_as_well(small_course: SmallCourse) -> None:
+    solution = RELIES.replace("sum(x) / 2 if calls else 0", "sum(x) / 2")
+    small_course.write(manifest=good_stage.MANIFEST.format(id="s90"), solution=solution, hidden=IN_ORDER, public="")
+    begun = 'if calls:\n            raise NotImplementedError("half")\n        return sum(x) / 2'
+    source = solution.replace("return sum(x) / 2", begun)
+    path = small_course.root.parent / "says.py"
+    small_course._put(path, source)
+    with Grader(small_course.course, small_course.stage) as grader:
+        verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(1, "process"))
+    assert {row.id: row.tests_passed for row in verdict.criteria}["half"] == 1
