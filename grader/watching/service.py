@@ -28,7 +28,7 @@ from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.report import feedback
 from grader.submission import take
-from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_rows
+from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_criteria
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Service:
         None where a text that is forbidden fails the row, or where the module defines nothing that the stage asks for.
         """
         snapshot = self._snapshot or take(stage, None, self._workspace.course.root)
-        refused = refused_rows(stage, check_source(stage, snapshot))
+        refused = refused_criteria(stage, check_source(stage, snapshot))
         is_empty = not any(outcome.status == "passed" for outcome in found) and _defines_nothing(stage, snapshot)
         if is_empty or row in refused:
             return None
