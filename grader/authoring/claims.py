@@ -54,7 +54,7 @@ def estimate(stage: Stage, steps: tuple[ReadmeStep, ...]) -> dict[int, int]:
     found = {}
     for step in steps:
         lines = sum((Fraction(_lines(functions[name]), sharing[name]) for name in named[step.number]), Fraction(0))
-        known = sum(mistakes.count(row) for row in step.rows)
+        known = sum(mistakes.count(row) for row in step.criteria)
         found[step.number] = max(
             LEAST_MINUTES, TO * int((OF_A_LINE * lines + OF_A_MISTAKE * known) / TO + Fraction(1, 2))
         )
@@ -77,7 +77,7 @@ def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
 
 def _reached(stage: Stage, step: ReadmeStep, functions: Mapping[str, _Definition]) -> Iterator[str]:
     """Yield the functions of a step's rows, the classes of its methods, and the private helpers that these use."""
-    queue = [name for row in step.rows for name in stage.criterion(row).functions]
+    queue = [name for row in step.criteria for name in stage.criterion(row).functions]
     seen: set[str] = set()
     while queue:
         if (name := queue.pop()) in seen or name not in functions:

@@ -46,12 +46,12 @@ def hint(
     what to write in place of the fault, where the check named one.
     Without CRITERION it is the first that a check finds not passed.
     """
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
     from grader.progress.hints import next_hint
     from grader.report.terminal.overview import hint_lines
 
     workspace = open_here()
-    target, criterion = stage_and_row(workspace, stage, criterion)
+    target, criterion = stage_and_criterion(workspace, stage, criterion)
     found = next_hint(workspace, target, criterion, fix)
     if found is None:
         say(f"Every criterion of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
@@ -67,12 +67,12 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
     A step explains what a criterion asks for, and ends with what to write for it.
     """
     from grader.progress import readme_steps
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
 
     workspace = open_here()
     if part is None and stage and (page := readme_steps.other_page(workspace.course, stage)):
         return show_markdown(look().command(page))
-    target, part = stage_and_row(workspace, stage, part)
+    target, part = stage_and_criterion(workspace, stage, part)
     return show_markdown(
         look().command(readme_steps.readme(target) if part is None else readme_steps.part(target, part))
     )
@@ -85,14 +85,14 @@ def next_step(stage: AnyStage = None) -> None:
     """
     from grader.progress import readme_steps
     from grader.progress.actions import stage_or_current
-    from grader.progress.readme_steps import last_seen, next_row
+    from grader.progress.readme_steps import last_seen, next_criterion
     from grader.report.terminal.overview import about_row
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    row = next_row(workspace, target)
+    row = next_criterion(workspace, target)
     if (found := last_seen(workspace, target)) is not None:
-        say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
+        say(f"The last check of {target.id}: {reached_of(found.passed, len(found.criteria), found.robust)}.")
     if row is None:
         say(f"Every criterion of {target.id} passed when it was last checked.", "`grader` says where you are.")
         if found is not None and found.not_robust:
@@ -214,13 +214,13 @@ def _give_up(
 ) -> None:
     """Show the function of one criterion, after a question."""
     from grader.progress import hints
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
 
     if compare is not None or (json and output is not None):
         given = "--json with --output" if compare is None else "--compare" if compare else "--reference"
         raise UsageError(f"--give-up shows one function alone, which {given} does not fit", "Leave one of them out.")
     workspace = open_here()
-    target, criterion = stage_and_row(workspace, stage, criterion)
+    target, criterion = stage_and_criterion(workspace, stage, criterion)
     if criterion is None:
         rows = ", ".join(row.id for row in target.criteria)
         raise UsageError(

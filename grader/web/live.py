@@ -111,7 +111,7 @@ def step_links(stage: Stage, text: str) -> dict[str, StepLink]:
         row: StepLink(step.number, names[step.number])
         for step in steps_of(stage, text)
         if step.number in names
-        for row in step.rows
+        for row in step.criteria
     }
 
 
@@ -129,7 +129,7 @@ def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
     """Return the steps of a README, as far as they have a heading on the page."""
     names = step_names(text)
     steps = (each for each in steps_of(stage, text) if each.number in names)
-    return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
+    return tuple(StepItem(each.number, each.title, names[each.number], each.criteria) for each in steps)
 
 
 def to_read(sections: Sequence[frozenset[str]], steps: Sequence[StepItem], anchor: str | None) -> list[bool]:

@@ -173,7 +173,7 @@ def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[
     if standing.state == "passed" and (known is None or known.open):
         return _alike(stage, "passed"), ""
     if known is not None:
-        return tuple(_row(stage, row) for row in known.rows), ""
+        return tuple(_row(stage, row) for row in known.criteria), ""
     checked = standing.state in ("passed", "changed") or workspace.store.read().work.get(stage.id)
     return (), (CHANGED if checked else UNCHECKED).format(stage.id)
 

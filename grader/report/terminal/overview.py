@@ -145,7 +145,7 @@ def _stage_lines(each: Standing, times: Times, look: Look) -> list[Text]:
     if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
         status += f" · {_spent(minutes)}"
     lines = row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-    return lines + (_criteria(each.stage, each.rows, look) if each.is_current else [])
+    return lines + (_criteria(each.stage, each.criteria, look) if each.is_current else [])
 
 
 def _criteria(stage: Stage, rows: Sequence[CriterionCheck], look: Look) -> list[Text]:
