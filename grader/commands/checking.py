@@ -386,19 +386,20 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
     elif verdict.public_passed:
         said = f"The public tests of {stage.id} pass; hidden tests run when you submit."
         screen.say(said, _after_pass(workspace, verdict))
-    elif verdict.problem is None and all(row.status == "not_started" for row in verdict.criteria):
-        screen.say(f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage.", _next_row(verdict))
-    elif verdict.problem is None and (said := _next_row(verdict)):
+    elif verdict.problem is None and all(each.status == "not_started" for each in verdict.criteria):
+        said = f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage."
+        screen.say(said, _next_criterion(verdict))
+    elif verdict.problem is None and (said := _next_criterion(verdict)):
         screen.say(said)
 
 
-def _next_row(verdict: Verdict) -> str:
+def _next_criterion(verdict: Verdict) -> str:
     """Say where the first criterion that was not begun is explained, if none before it fails; else nothing."""
-    left = [row for row in verdict.criteria if row.status not in ("passed", "blocked")]
-    if not left or any(row.status != "not_started" for row in left):
+    left = [each for each in verdict.criteria if each.status not in ("passed", "blocked")]
+    if not left or any(each.status != "not_started" for each in left):
         return ""
-    row = left[0]
-    return f"Next: `grader show {verdict.stage} {row.id}` says what to write."
+    criterion = left[0]
+    return f"Next: `grader show {verdict.stage} {criterion.id}` says what to write."
 
 
 def _after_pass(workspace: Workspace, verdict: Verdict) -> str:

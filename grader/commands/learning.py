@@ -90,10 +90,10 @@ def next_step(stage: AnyStage = None) -> None:
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    row = next_criterion(workspace, target)
+    criterion = next_criterion(workspace, target)
     if (found := last_seen(workspace, target)) is not None:
         say(f"The last check of {target.id}: {reached_of(found.passed, len(found.criteria), found.robust)}.")
-    if row is None:
+    if criterion is None:
         say(f"Every criterion of {target.id} passed when it was last checked.", "`grader` says where you are.")
         if found is not None and found.not_robust:
             first = found.not_robust[0]
@@ -102,7 +102,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(readme_steps.part(target, row.id)))
+        show_markdown(look().command(readme_steps.part(target, criterion.id)))
 
 
 def start(stage: StageName) -> None:
@@ -222,17 +222,17 @@ def _give_up(
     workspace = open_here()
     target, criterion = stage_and_criterion(workspace, stage, criterion)
     if criterion is None:
-        rows = ", ".join(row.id for row in target.criteria)
+        ids = ", ".join(each.id for each in target.criteria)
         raise UsageError(
-            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {rows}."
+            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {ids}."
         )
-    row = target.asked(criterion)
+    chosen = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
-    if hints.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
+    if hints.is_new(workspace, target, chosen) and not yes and not _is_sure(target, chosen):
         say("Nothing was shown or recorded.")
         return
-    found = hints.shown(workspace, target, row, datetime.now(UTC))
+    found = hints.shown(workspace, target, chosen, datetime.now(UTC))
     if json:
         from grader.report.document import dumps, seen_document
 
@@ -243,12 +243,12 @@ def _give_up(
     else:
         write(found.text)
     if found.when is not None:
-        say(f"{row.id} is recorded as seen. {target.id} can still be passed: `grader check {target.id}` grades it.")
+        say(f"{chosen.id} is recorded as seen. {target.id} can still be passed: `grader check {target.id}` grades it.")
 
 
-def _is_sure(stage: Stage, row: Criterion) -> bool:
+def _is_sure(stage: Stage, criterion: Criterion) -> bool:
     """Ask whether a function is to be shown; UsageError where nobody can answer."""
-    asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
+    asked = f"{stage.id} {criterion.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
     say(f"{asked}. {stage.id} can still be passed.")
