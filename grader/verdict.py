@@ -258,10 +258,10 @@ def decide(
         results.append(result)
         if _stands(result):
             standing.add(criterion.id)
-    results = [_held_up(result, results, stage, reaches or {}) for result in results]
-    results = [_blaming_none_that_waits(result, results) for result in results]
-    results = [result for result in results if run.only in (None, result.id)]
-    whole = bool(results) and all(result.status == "passed" for result in results) and not faults and problem is None
+    results = [_held_up(each, results, stage, reaches or {}) for each in results]
+    results = [_blaming_none_that_waits(each, results) for each in results]
+    results = [each for each in results if run.only in (None, each.id)]
+    whole = bool(results) and all(each.status == "passed" for each in results) and not faults and problem is None
     whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(results), run, problem, faults, passes=stage.passes)
 

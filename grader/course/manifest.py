@@ -220,7 +220,7 @@ def _feedback(top: Table) -> Feedback:
 def _criteria(top: Table) -> tuple[Criterion, ...]:
     tables = top.tables("criteria")
     criteria = tuple(_criterion(table) for table in tables)
-    ids = [criterion.id for criterion in criteria]
+    ids = [each.id for each in criteria]
     for place, (table, criterion) in enumerate(zip(tables, criteria, strict=True)):
         if criterion.id and criterion.id in ids[:place]:
             table.wrong("id", f"'{criterion.id}' is already the id of criteria[{ids.index(criterion.id)}]")

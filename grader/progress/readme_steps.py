@@ -202,7 +202,7 @@ def faults(stage: Stage, steps: tuple[ReadmeStep, ...]) -> Iterator[tuple[str, s
         if (times := placed.count(each.id)) != 1:
             said = "no step" if times == 0 else f"{times} steps"
             yield f"criterion {each.id} belongs to {said} of the README", f"write `- [ ] {each.text}` in one step"
-    order = [each.id for each in stage.criteria if each.id in placed]
+    order = [other.id for other in stage.criteria if other.id in placed]
     if sorted(placed) == sorted(order) and placed != order:
         wrong = next(place for place, (here, there) in enumerate(zip(placed, order, strict=True)) if here != there)
         yield (

@@ -258,7 +258,7 @@ def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) ->
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
     results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
     graded = [each.verdict for each in results if each.outcome == "graded"]  # else a criterion's points never count
-    if criterion and results and not any(found["id"] == criterion for each in graded for found in each["criteria"]):
+    if criterion and results and not any(one["id"] == criterion for each in graded for one in each["criteria"]):
         what = f"{student} has no verdict on the criteria of {stage}"
         raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
     if not results:
