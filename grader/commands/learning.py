@@ -86,7 +86,7 @@ def next_step(stage: AnyStage = None) -> None:
     from grader.progress import readme_steps
     from grader.progress.actions import stage_or_current
     from grader.progress.readme_steps import last_seen, next_criterion
-    from grader.report.terminal.overview import about_row
+    from grader.report.terminal.overview import about_criterion
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
@@ -98,7 +98,7 @@ def next_step(stage: AnyStage = None) -> None:
         if found is not None and found.not_robust:
             first = found.not_robust[0]
             say(
-                f"{target.id} {first.id}: {about_row(first)}",
+                f"{target.id} {first.id}: {about_criterion(first)}",
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:

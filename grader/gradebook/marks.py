@@ -17,7 +17,7 @@ from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, Result, Waiting
 from grader.gradebook.store import Gradebook
 from grader.report.escape import joined
-from grader.report.stored import row_passes
+from grader.report.stored import criterion_passes
 from grader.report.terminal.words import count, reached_of
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -33,7 +33,7 @@ def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
     its values are right, and by tests only if some are: a function that refuses everything passes all tests of
     refusals.
     """
-    if row_passes(row, policy.passes):
+    if criterion_passes(row, policy.passes):
         return 1.0
     kinds = row["kinds"]
     if policy.partial == "kinds":

@@ -10,7 +10,7 @@ from grader.report.terminal.layout import Look, paragraph, place_lines
 from grader.report.terminal.overview import STATES
 from grader.report.terminal.words import (
     count,
-    kind_of_row,
+    kind_of_criterion,
     lacking_words,
     note_choices,
     reached_words,
@@ -88,7 +88,7 @@ def row_line(result: CriterionResult, look: Look, width: int, is_seen: bool = Fa
     """Return one row of the checklist as `check` has it, its tests in a column of that width, and whether seen."""
     from rich.text import Text
 
-    mark, style = look.mark(kind_of_row(result))
+    mark, style = look.mark(kind_of_criterion(result))
     note = "" if result.status == "not_started" else note_choices(result)[-1]
     more = look.clean(f"  {note}") if note else ""
     quiet = style if style == "dim" else ""
@@ -125,7 +125,7 @@ def _uses(verdict: Verdict, look: Look) -> list[Text]:
 def _result_lines(board: Board, result: CriterionResult, style: Style) -> list[Text]:
     """Return a criterion, how it did, and below it its failures or where to write it."""
     assert board.verdict is not None
-    mark, colour = style.look.mark(kind_of_row(result))
+    mark, colour = style.look.mark(kind_of_criterion(result))
     lines = paragraph(f"{mark} {result.text}", style.look, "bold", indent=0)
     lines += paragraph(status_choices(result)[0], style.look, colour, indent=2)
     if result.status == "not_started":

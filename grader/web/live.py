@@ -24,7 +24,7 @@ from grader.outcome import Gradient
 from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
-from grader.report.terminal.words import kind_of_row, status_words
+from grader.report.terminal.words import kind_of_criterion, status_words
 from grader.verdict import CriterionResult, Failure
 from grader.watching.board import Board, Event, Explored, FinalVerdict, Sentence
 from grader.watching.board_lines import reached
@@ -313,7 +313,16 @@ def _line(board: Board, result: CriterionResult, step: StepLink | None) -> Crite
     more = len(result.failures) - len(shown) if shown else 0
     words, names = status_words(result), criterion.functions
     return CriterionLine(
-        result.id, result.text, kind_of_row(result), words, names, lines, more, is_first, step, result.id in board.seen
+        result.id,
+        result.text,
+        kind_of_criterion(result),
+        words,
+        names,
+        lines,
+        more,
+        is_first,
+        step,
+        result.id in board.seen,
     )
 
 

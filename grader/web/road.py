@@ -12,7 +12,7 @@ from grader.progress.last_check import CriterionCheck
 from grader.progress.standings import Standing, standings
 from grader.progress.state import Progress, State, Work
 from grader.report.terminal.overview import STATES
-from grader.report.terminal.words import kind_of_row, stages_words, status_words
+from grader.report.terminal.words import kind_of_criterion, stages_words, status_words
 
 UNKNOWN = {"passed": "passes", "not_started": "not started"}  # of criteria whose tests nobody counted
 CHANGED = "The file has changed since the last check. `grader check {}` says what it can do now."
@@ -187,6 +187,6 @@ def _alike(stage: Stage, status: str) -> tuple[RoadCriterion, ...]:
 def _road_criterion(stage: Stage, found: CriterionCheck) -> RoadCriterion:
     criterion = stage.criterion(found.id)
     cause = "" if found.status == "blocked" else found.mistake  # it is told where it fails; this one only waits
-    told = kind_of_row(found), status_words(found), cause
+    told = kind_of_criterion(found), status_words(found), cause
     tests = found.tests_passed, found.tests_total
     return RoadCriterion(found.id, criterion.text, criterion.functions, found.status, *told, *tests, found.robust)

@@ -13,7 +13,7 @@ from grader.course.stage import Criterion, Feedback, Stage
 from grader.criterion import Passes
 from grader.outcome import Diagnosis
 from grader.progress.last_check import CriterionCheck, of, recall, remember
-from grader.report.terminal.overview import about_row
+from grader.report.terminal.overview import about_criterion
 from grader.submission.parsing import Problem
 from tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, TEXTBOOK, VERDICT
 
@@ -156,4 +156,4 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
     ],
 )  # fmt: skip
 def test_a_row_is_told_in_a_sentence(row: CriterionCheck | None, told: str) -> None:
-    assert about_row(row) == told
+    assert about_criterion(row) == told
