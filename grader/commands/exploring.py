@@ -208,7 +208,7 @@ def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], want
     if wanted is not None and not pictures:
         screen.say("There is nothing to draw yet, so no picture was written.")
     if found.look_at is not None:
-        own = (each for each in stage.criteria if each.id == found.look_row)
+        own = (each for each in stage.criteria if each.id == found.look_criterion)
         criterion = next(own, stage.criterion_of(found.look_at))
         only = f" --only {criterion.id}" if criterion is not None else ""
         screen.say(f"{found.look_at}: `grader check {stage.id}{only}` says more.")
