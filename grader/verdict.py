@@ -178,7 +178,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of grading one module; passed only when every criterion is. problem replaces the criteria' failures.
+    """The result of grading one module; passed only when every criterion is. problem replaces their failures.
 
     passes says which tests make its criteria pass, feedback how much is told of hidden tests, unrecorded why progress
     could not be written. Where run.public_only says that hidden tests are sealed, criteria are about public tests, and

@@ -2,7 +2,7 @@
 
 Of a verdict's file only what has the form of a verdict is taken (results.py), and of what explains its failures plain
 text. Beside it may lie `about.json` (whose it is, and when it was handed in) and the module's text, which has to have
-the digest that the verdict names. The criteria' words are the course's own.
+the digest that the verdict names. The criteria's words are the course's own.
 """
 
 from __future__ import annotations

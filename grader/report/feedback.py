@@ -33,7 +33,7 @@ def shown(verdict: Verdict, level: Feedback, known: Collection[str]) -> Verdict:
     """Return what of a verdict may be shown: at hint and verdict, nothing that a hidden test's inputs could reach.
 
     full keeps everything. hint keeps of a hidden test its name, its status and the known mistake, whose text the course
-    wrote. verdict keeps only the criteria' statuses and counts. Public tests are told in full, since a learner has
+    wrote. verdict keeps only the criteria's statuses and counts. Public tests are told in full, since a learner has
     them, except for explanations that were made from the reference.
     What a criterion waits for is kept where it is in known, since a learner's process can name a function after an
     input. Of a run beside a reference that is withheld, every level keeps only what `_without_its_words` does.
