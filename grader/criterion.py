@@ -1,4 +1,4 @@
-"""One criterion, a row of the checklist: by the kinds of its tests whether it passes, and what it lacks.
+"""One criterion of a stage's checklist: by the kinds of its tests whether it passes, and what it lacks.
 
 A criterion is about mathematics: it passes by its tests of values, edges, purity, speed and memory. Tests of refusals
 and of the dtype are its robustness, which is counted apart and part of passing only where a course or a class says
@@ -107,8 +107,8 @@ def counts_of(tests: Iterable[tuple[Kind | Literal[""], bool]]) -> Counts:
     return Counts(sum(passed for _, passed in known), len(known), kinds)
 
 
-def counts_in(row: Mapping[str, Any]) -> Counts:
+def counts_in(criterion: Mapping[str, Any]) -> Counts:
     """Return the counts of a criterion in a verdict's JSON document, of any version."""
-    kinds = tuple(KindCount(kind, row["kinds"][kind]["tests_passed"], row["kinds"][kind]["tests_total"])
-                  for kind in KINDS if kind in row["kinds"])  # fmt: skip
-    return Counts(row["tests_passed"], row["tests_total"], kinds)
+    kinds = tuple(KindCount(kind, criterion["kinds"][kind]["tests_passed"], criterion["kinds"][kind]["tests_total"])
+                  for kind in KINDS if kind in criterion["kinds"])  # fmt: skip
+    return Counts(criterion["tests_passed"], criterion["tests_total"], kinds)

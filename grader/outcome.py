@@ -14,7 +14,7 @@ from grader.criterion import Status as Status
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains a wrong answer: its id, the row that it fails, and what a learner reads.
+    """What explains a wrong answer: its id, the criterion that it fails, and what a learner reads.
 
     declared says that it is a known mistake of the course, so that its text holds nothing of the reference or of a
     test's inputs; what the grader found by itself may. function and line are the place of the fault in the learner's
@@ -93,7 +93,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test: which row it belongs to, how it ended, and what to tell about it.
+    """One test: which criterion it belongs to, how it ended, and what to tell about it.
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why the
@@ -128,7 +128,7 @@ class Outcome:
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:
-    """Return the one mistake that explains a test, if need be narrowed by the row's other failures; else None."""
+    """Return the one mistake that explains a test, if need be narrowed by the criterion's other failures; else None."""
     left = {diagnosis.mistake: diagnosis for diagnosis in own}
     for more in others:
         shared = {d.mistake for d in more} & set(left)

@@ -18,7 +18,7 @@ Reaches = Mapping[str, frozenset[str]]  # for a function those that it leads to 
 
 @dataclass(frozen=True)
 class Before:
-    """What comes before a row: the rows that it needs and that do not stand, the nearest first."""
+    """What comes before a criterion: the criteria that it needs and that do not stand, the nearest first."""
 
     criterion: Criterion
     stage: Stage
@@ -26,7 +26,7 @@ class Before:
     reaches: Reaches
 
     def rests_on(self, outcome: Outcome) -> list[str]:
-        """Return the functions of missing rows that a failed test called, or that what it called leads to.
+        """Return the functions of missing criteria that a failed test called, or that what it called leads to.
 
         A test that rests on none has failed by itself. Of a class that was called only its methods' calls count: that
         an object was made does not say which of its methods took part.
@@ -39,25 +39,25 @@ class Before:
                 found[label] = key
             if "." in label or not key[:1].isupper():
                 found |= {name: name for name in known if name in self.reaches.get(key, ()) and name not in own}
-        rows = {name: self._rows(name, known) for name in found}
-        used = sorted((name for name in found if rows[name]), key=lambda name: self.missing.index(rows[name][0]))
+        needed = {name: self._missing_of(name, known) for name in found}
+        used = sorted((name for name in found if needed[name]), key=lambda name: self.missing.index(needed[name][0]))
         return list(dict.fromkeys(found[name] for name in used))
 
     def waits_for(self, failed: Iterable[Outcome], rest: Iterable[list[str]]) -> tuple[str, ...]:
-        """Return what a row waits for: functions called in vain, else what its tests rest on, else its needs."""
+        """Return what a criterion waits for: functions called in vain, else what its tests rest on, else its needs."""
         own = self.criterion.functions
         called = [outcome.waits_on for outcome in failed if outcome.waits_on and outcome.waits_on not in own]
         firsts = [name for each in self.missing for name in self.stage.criterion(each).functions[:1]]
         return tuple(dict.fromkeys(called or [name for names in rest for name in names] or firsts))
 
-    def _rows(self, name: str, known: Collection[str]) -> list[str]:
-        """Return the missing rows that name a function, or the class of a method that no row names."""
+    def _missing_of(self, name: str, known: Collection[str]) -> list[str]:
+        """Return the missing criteria that name a function, or the class of a method that no criterion names."""
         wanted = name if name in known else name.partition(".")[0]
         return [each for each in self.missing if wanted in self.stage.criterion(each).functions]
 
 
 def before(criterion: Criterion, stage: Stage, standing: Collection[str], reaches: Reaches) -> Before:
-    """Return what comes before a row; standing holds the rows that nothing has to wait for."""
+    """Return what comes before a criterion; standing holds the criteria that nothing has to wait for."""
     missing: list[str] = []
     queue = list(criterion.needs)
     while queue:
@@ -68,25 +68,25 @@ def before(criterion: Criterion, stage: Stage, standing: Collection[str], reache
     return Before(criterion, stage, tuple(missing), reaches)
 
 
-def held_up_by(row: str, others: list[str], stage: Stage, reaches: Reaches) -> tuple[str, ...]:
-    """Return the functions of other rows that those of a row lead to, and that do not lead back, the deepest rows'."""
+def held_up_by(criterion: str, others: list[str], stage: Stage, reaches: Reaches) -> tuple[str, ...]:
+    """Return the functions of other criteria that a criterion's lead to, one way only: those of the deepest."""
 
     def led_to(one: str, other: str) -> list[str]:
         into = stage.criterion(other).functions
         from_one = stage.criterion(one).functions
         return [name for name in into if name not in from_one and any(name in reaches.get(f, ()) for f in from_one)]
 
-    below = [other for other in others if led_to(row, other) and not led_to(other, row)]
+    below = [other for other in others if led_to(criterion, other) and not led_to(other, criterion)]
     first = [each for each in below if not any(led_to(each, other) for other in below if other != each)]
-    return tuple(dict.fromkeys(led_to(row, other)[0] for other in first or below))
+    return tuple(dict.fromkeys(led_to(criterion, other)[0] for other in first or below))
 
 
 def _functions(stage: Stage) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+    return tuple(dict.fromkeys(name for criterion in stage.criteria for name in criterion.functions))
 
 
 SCHEMA = 3
-SOURCE = "the source"  # stands for a test where the module's text is what fails a row
+SOURCE = "the source"  # stands for a test where the module's text is what fails a criterion
 # Ends that say where a test stopped, and not in which function: one that calls another may have stopped there.
 ABRUPT: tuple[Status, ...] = ("crashed", "timed_out", "over_limit")
 # The first of these that any test of a criterion which counts has is the criterion's status.
@@ -115,7 +115,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One row of the checklist; waits_for holds the functions that have to come first.
+    """One criterion of the checklist; waits_for holds the functions that have to come first.
 
     kinds counts the tests that name their kind, where any were run. failures holds every test that did not pass: one
     that passes may lack some of its robustness.
@@ -178,11 +178,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
+    """The result of grading one module; passed only when every criterion is. problem replaces their failures.
 
-    passes says which tests make its rows pass, feedback how much is told of hidden tests, unrecorded why progress
-    could not be written. Where run.public_only says that hidden tests are sealed, rows are about public tests, and the
-    module has not passed.
+    passes says which tests make its criteria pass, feedback how much is told of hidden tests, unrecorded why progress
+    could not be written. Where run.public_only says that hidden tests are sealed, criteria are about public tests, and
+    the module has not passed.
     """
 
     stage: str
@@ -201,25 +201,25 @@ class Verdict:
 
     @property
     def robust(self) -> bool:
-        """Whether it passed, and every row is robust."""
-        return self.passed and all(row.robust for row in self.criteria)
+        """Whether it passed, and every criterion is robust."""
+        return self.passed and all(criterion.robust for criterion in self.criteria)
 
     @property
     def public_passed(self) -> bool:
-        """Whether a run of the public tests alone found nothing wrong in any row."""
-        rows = self.run.public_only and bool(self.criteria) and all(row.status == "passed" for row in self.criteria)
-        return rows and not self.grader_fault and self.problem is None
+        """Whether a run of the public tests alone found nothing wrong in any criterion."""
+        right = bool(self.criteria) and all(each.status == "passed" for each in self.criteria)
+        return self.run.public_only and right and not self.grader_fault and self.problem is None
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing of the module is written yet, as far as its rows tell."""
-        found = {row.status for row in self.criteria}
+        """Whether nothing of the module is written yet, as far as its criteria tell."""
+        found = {criterion.status for criterion in self.criteria}
         return self.problem is None and bool(found) and found <= {"not_started", "blocked"}
 
     @property
     def grader_fault(self) -> bool:
         """Whether anything went wrong on our side, so that this verdict must not count."""
-        return bool(self.faults) or any(row.status == "grader_fault" for row in self.criteria)
+        return bool(self.faults) or any(criterion.status == "grader_fault" for criterion in self.criteria)
 
 
 def decide(
@@ -235,43 +235,43 @@ def decide(
 ) -> Verdict:
     """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end.
 
-    Where run.only names a row, it is the only one of the verdict; the others are read as far as their tests were run.
-    refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found. reaches
-    holds for each function those that it leads to in the module's text.
+    Where run.only names a criterion, it is the only one of the verdict; the others are read as far as their tests were
+    run. refused holds the criteria whose functions reach what the stage forbids: they fail, whatever their tests found.
+    reaches holds for each function those that it leads to in the module's text.
     """
     wanted = list(expected)
-    by_test = _explained(outcomes, {row for _, row, _ in wanted})
-    rows: list[CriterionResult] = []
-    # Of rows that were not run nothing is known, so that the one that was asked for waits for none of them.
-    known = {criterion.id for criterion in stage.criteria} if run.only is None else {row for _, row, _ in wanted}
+    by_test = _explained(outcomes, {name for _, name, _ in wanted})
+    results: list[CriterionResult] = []
+    # Of criteria that were not run nothing is known, so that the one that was asked for waits for none of them.
+    known = {criterion.id for criterion in stage.criteria} if run.only is None else {name for _, name, _ in wanted}
     standing = {criterion.id for criterion in stage.criteria} - known - {run.only}
     for criterion in (each for each in stage.criteria if each.id in known | {run.only}):
-        tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
+        tests = [(test, hidden) for test, name, hidden in wanted if name == criterion.id]
         found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
         if problem is None:
             earlier = before(criterion, stage, standing, reaches or {})
-            row = _row(criterion, stage.passes, found, run.public_only, earlier)
+            result = _result(criterion, stage.passes, found, run.public_only, earlier)
         else:
-            row = CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
+            result = CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
         if problem is None and refused and criterion.id in refused:
-            row = _refused(row, refused[criterion.id], run.label)
-        rows.append(row)
-        if _stands(row):
+            result = _refused(result, refused[criterion.id], run.label)
+        results.append(result)
+        if _stands(result):
             standing.add(criterion.id)
-    rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
-    rows = [_blaming_none_that_waits(row, rows) for row in rows]
-    rows = [row for row in rows if run.only in (None, row.id)]
-    whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
+    results = [_held_up(each, results, stage, reaches or {}) for each in results]
+    results = [_blaming_none_that_waits(each, results) for each in results]
+    results = [each for each in results if run.only in (None, each.id)]
+    whole = bool(results) and all(each.status == "passed" for each in results) and not faults and problem is None
     whole = whole and not run.public_only
-    return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults, passes=stage.passes)
+    return Verdict(stage.id, stage.title, whole, tuple(results), run, problem, faults, passes=stage.passes)
 
 
-def _stands(row: CriterionResult) -> bool:
-    """Say whether no other row has to wait for this one: it passes, or at least all its values are right."""
-    return row.status == "passed" or (row.status == "failed" and row.counts.values_pass)
+def _stands(result: CriterionResult) -> bool:
+    """Say whether no other criterion has to wait for this one: it passes, or at least all its values are right."""
+    return result.status == "passed" or (result.status == "failed" and result.counts.values_pass)
 
 
-def _row(
+def _result(
     criterion: Criterion, passes: Passes, found: list[Outcome], public_only: bool, earlier: Before
 ) -> CriterionResult:
     total, done = len(found), sum(outcome.status == "passed" for outcome in found)
@@ -284,63 +284,65 @@ def _row(
     status: Status = next((each for each in GRAVITY if each in statuses), "passed")
     if status == "blocked" and any(outcome.status == "not_started" for outcome in found):
         status = "not_started"  # all that counts waits, and its own refusals say that nothing is written
-    row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=counts.kinds)
+    result = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=counts.kinds)
     failed = [outcome for outcome in found if outcome.status != "passed"]
     # A refusal that is missing shows that something is written, even where nothing that counts has come so far.
     wrong = [outcome for outcome in failed if status in ("not_started", "blocked") or outcome in count]
     is_begun = status in ("failed", "blocked") or any(outcome.status == "failed" for outcome in wrong)
-    if is_begun and status in ("failed", "blocked", "not_started") and not _stands(row):
+    if is_begun and status in ("failed", "blocked", "not_started") and not _stands(result):
         behind = {outcome.test: earlier.rests_on(outcome) for outcome in wrong if outcome.status == "failed"}
         if all(behind.values()):
-            row = replace(row, status="blocked", waits_for=earlier.waits_for(wrong, behind.values()))
+            result = replace(result, status="blocked", waits_for=earlier.waits_for(wrong, behind.values()))
         failed.sort(key=lambda outcome: behind.get(outcome.test) != [])  # those that failed by themselves come first
     failed.sort(key=lambda outcome: outcome not in count)
-    return replace(row, failures=tuple(_failure(outcome, found) for outcome in failed))
+    return replace(result, failures=tuple(_failure(outcome, found) for outcome in failed))
 
 
-def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, reaches: Reaches) -> CriterionResult:
-    """Return a row that ended abruptly as one that waits, if its functions lead to another row's that ended likewise.
+def _held_up(
+    result: CriterionResult, results: list[CriterionResult], stage: Stage, reaches: Reaches
+) -> CriterionResult:
+    """Return a criterion that ended abruptly as one that waits, if its functions lead to another's that ended likewise.
 
     Which of two that lead to each other is to blame nobody can tell: both stay as they are.
     """
-    alike = [other.id for other in rows if other.status == row.status and other.id != row.id]
-    waits = held_up_by(row.id, alike, stage, reaches) if row.status in ABRUPT else ()
-    return replace(row, status="blocked", waits_for=waits) if waits else row
+    alike = [other.id for other in results if other.status == result.status and other.id != result.id]
+    waits = held_up_by(result.id, alike, stage, reaches) if result.status in ABRUPT else ()
+    return replace(result, status="blocked", waits_for=waits) if waits else result
 
 
-def _blaming_none_that_waits(row: CriterionResult, rows: list[CriterionResult]) -> CriterionResult:
-    """Return a row that waits without guesses that lie in it, or in another that waits: its inputs are wrong already.
+def _blaming_none_that_waits(result: CriterionResult, results: list[CriterionResult]) -> CriterionResult:
+    """Return a criterion that waits without guesses in it or in another that waits: its inputs are wrong already.
 
-    A cause that was found in a line stands: what the row waits for was put right when it was looked for.
+    A cause that was found in a line stands: what the criterion waits for was put right when it was looked for.
     """
-    if row.status != "blocked":
-        return row
-    waiting = {other.id for other in rows if other.status == "blocked"}
+    if result.status != "blocked":
+        return result
+    waiting = {other.id for other in results if other.status == "blocked"}
     guesses = {
-        id(each) for each in row.failures
+        id(each) for each in result.failures
         if each.diagnosis is not None and each.diagnosis.criterion in waiting and not each.diagnosis.line
     }  # fmt: skip
-    failures = (replace(each, diagnosis=None) if id(each) in guesses else each for each in row.failures)
-    return replace(row, failures=tuple(failures))
+    failures = (replace(each, diagnosis=None) if id(each) in guesses else each for each in result.failures)
+    return replace(result, failures=tuple(failures))
 
 
-def _refused(row: CriterionResult, problem: Problem, label: str) -> CriterionResult:
-    """Return a row of which the text tells enough: no test of it counts, and its one failure is the problem."""
+def _refused(result: CriterionResult, problem: Problem, label: str) -> CriterionResult:
+    """Return a criterion of which the text tells enough: no test of it counts, and its one failure is the problem."""
     message = problem.message if problem.hint is None else f"{problem.message}\n{problem.hint}"
     where = Where(label, problem.line) if problem.line else None
     failure = Failure(SOURCE, False, "failed", "", message, None, where)
-    return CriterionResult(row.id, row.text, "failed", 0, row.tests_total, (failure,))
+    return CriterionResult(result.id, result.text, "failed", 0, result.tests_total, (failure,))
 
 
-def _explained(outcomes: Iterable[Outcome], rows: set[str]) -> dict[str, Outcome]:
-    """Return the outcomes by test, without the explanations that belong to a row of these which passes."""
+def _explained(outcomes: Iterable[Outcome], criteria: set[str]) -> dict[str, Outcome]:
+    """Return the outcomes by test, without the explanations that belong to a criterion of these which passes."""
     found = {outcome.test: outcome for outcome in outcomes}
-    fine = rows - {outcome.criterion for outcome in found.values() if outcome.status != "passed"}
+    fine = criteria - {outcome.criterion for outcome in found.values() if outcome.status != "passed"}
     return {test: _plausible(outcome, fine) for test, outcome in found.items()}
 
 
 def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:
-    """Return an outcome without the mistakes whose own row passes: whoever made one would fail there."""
+    """Return an outcome without the mistakes whose own criterion passes: whoever made one would fail there."""
     return replace(
         outcome, explains=tuple(diagnosis for diagnosis in outcome.explains if diagnosis.criterion not in fine)
     )

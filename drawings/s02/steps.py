@@ -214,7 +214,8 @@ STEPS = (
     )),
     Step("elimination", "Elimination", "Multiples of one row are taken off the rows below it, column after column.", (
         Call("lu", "lu_decomposition(A)", "lu_decomposition", (), _elimination),
-        Call("largest", "lu_decomposition([[1e-20, 1], [1, 1]])", "lu_decomposition", ("L",), _largest, row="pivoting"),
+        Call("largest", "lu_decomposition([[1e-20, 1], [1, 1]])", "lu_decomposition", ("L",), _largest,
+             criterion="pivoting"),
     )),
     Step("solving", "What L and U are good for", "One elimination serves every right-hand side, and the determinant.", (
         Call("solve", "solve(A, b)", "solve", (), _vector("solve", (A, b), (1.0, 2.0, 3.0))),
@@ -225,7 +226,7 @@ STEPS = (
     Step("orthonormal", "Orthonormal columns", "Where columns nearly depend on each other, rounding decides.", (
         Call("qr", "qr_decomposition([[3, 1], [4, 3]])", "qr_decomposition", (), _orthonormal),
         Call("stable", "qr_decomposition(hilbert[:, :n]) for n = 1 … 8", "qr_decomposition", (), _stable,
-             row="qr-stability"),
+             criterion="qr-stability"),
     )),
     Step("line", "Least squares", "The residual is as short as can be.", (
         Call("line", "least_squares([[1, 0], [1, 1], [1, 2]], [1, 2, 6])", "least_squares", (), _line),

@@ -303,21 +303,21 @@ STEPS = (
     )),
     Step("dual", "Carrying derivatives along", "A number and how fast it changes, through every operation.", (
         Call("dual", "Dual(3, 1): x * x + 2 / x", "Dual", (), _dual),
-        Call("Dual", "exp(Dual(1, 1))", "exp", (), _dual_exp, row="dual-functions"),
-        Call("powers", "Dual(3, 1): x ** 4, 2 ** x, x ** x", "Dual.__pow__", (), _powers, row="dual-powers"),
+        Call("Dual", "exp(Dual(1, 1))", "exp", (), _dual_exp, criterion="dual-functions"),
+        Call("powers", "Dual(3, 1): x ** 4, 2 ** x, x ** x", "Dual.__pow__", (), _powers, criterion="dual-powers"),
     )),
     Step("back", "Passing derivatives back", "From the output back to all inputs, in one walk.", (
         Call("sum", "Variable: y = (a + b) * c; y.backward()", "Variable", (), _graph("sum", SUM, _sum_nodes)),
-        Call("Variable", "exp(Variable(1)).backward()", "exp", (), _variable_exp, row="variable-functions"),
+        Call("Variable", "exp(Variable(1)).backward()", "exp", (), _variable_exp, criterion="variable-functions"),
     )),
     Step("shared", "Used twice, added up", "A number that is used on several ways collects from all of them.", (
         Call("shared", "a = 3 * x; b = a * a; y = a + b; y.backward()", "Variable.backward", (),
-             _graph("shared", SHARED, _shared_nodes), row="accumulation"),
+             _graph("shared", SHARED, _shared_nodes), criterion="accumulation"),
         Call("chain", f"y = y * 1.0001, {CHAIN} times; y.backward()", "Variable.backward", (), _chain,
-             row="deep-graphs"),
+             criterion="deep-graphs"),
     )),
     Step("neuron", "Learning something", "Each step moves w and b a little against their grads.", (
         Call("losses", f"(tanh(w * 2 + b) - 0.5) ** 2, {TRAININGS} steps", "Variable.backward", (), _neuron,
-             row="variable-functions"),
+             criterion="variable-functions"),
     )),
 )  # fmt: skip

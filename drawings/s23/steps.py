@@ -151,7 +151,7 @@ STEPS = (
     Step("distance", "Distance", "Turned features have products that know how far apart they are, and nothing else.",
          (Call("products", "rotary_forward(q, …) @ rotary_forward(k, …)", "rotary_forward", (), _rotary),)),
     Step("heads", "Shared heads", "Values of an identity matrix come out as the weights that they were given.",
-         (Call("weights", f"{GROUPED}(Q, K, I, {WINDOW})", GROUPED, (), _heads, row="window"),)),
+         (Call("weights", f"{GROUPED}(Q, K, I, {WINDOW})", GROUPED, (), _heads, criterion="window"),)),
     Step("cache", "A rolling cache", "Each new position takes the place of the one that left the window.",
          (Call("kept", f"RollingCache({KEPT}), append, {READ} times", "RollingCache.append", (), _cache),)),
     Step("training", "Training", "Sentences whose last word follows from their first noun, and your own loop.",

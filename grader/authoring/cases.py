@@ -23,7 +23,7 @@ REACH = "reach"  # the case that only looks which lines of the reference each te
 class ProofCase:
     """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
 
-    first_failure holds the rows to try first, where the first test that the module does not pass is all that is
+    first_failure holds the criteria to try first, where the first test that the module does not pass is all that is
     wanted; tests the only ones that can tell, in the order to try them, and call_seconds what a call may take at most.
     withheld are the alternatives that the diagnosis does not see, pool holds texts of right modules of which it sees
     the values alone. A module that is meant to be right may be run without
@@ -116,18 +116,18 @@ def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
 
 
 def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[ProofCase]:
-    """Return each mutant, to be run to its first failure: rows about the changed function come first."""
+    """Return each mutant, to be run to its first failure: criteria about the changed function come first."""
     reached = reach(reference_source(stage))
 
     def rank(mutant: Mutant, functions: tuple[str, ...]) -> int:
         changed = {mutant.function, mutant.function.partition(".")[0]}
         return 0 if changed & set(functions) else 1 if any(changed & reached(name) for name in functions) else 2
 
-    def rows(mutant: Mutant) -> tuple[str, ...]:
-        return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
+    def order(mutant: Mutant) -> tuple[str, ...]:
+        return tuple(each.id for each in sorted(stage.criteria, key=lambda other: rank(mutant, other.functions)))
 
     return [
-        ProofCase(f"mutants/{number}", stage.id, mutant.source, seed, first_failure=rows(mutant))
+        ProofCase(f"mutants/{number}", stage.id, mutant.source, seed, first_failure=order(mutant))
         for number, mutant in enumerate(mutants)
     ]
 
@@ -143,7 +143,7 @@ def reach_cases(stage: Stage, seeds: Iterable[int]) -> list[ProofCase]:
 def aimed(
     cases: Sequence[ProofCase], made: Sequence[Mutant], reached: Sequence[LinesReached], tests: Collection[str]
 ) -> list[ProofCase]:
-    """Return the mutants' cases with the tests that run what is changed, quick ones of the first rows first.
+    """Return the mutants' cases with the tests that run what is changed, quick ones of the first criteria first.
 
     tests are all that the stage has; where it is not known what each of them runs, the cases stay as they are.
     """
@@ -153,7 +153,7 @@ def aimed(
 
 
 def _aimed(case: ProofCase, mutant: Mutant, reached: Sequence[LinesReached]) -> ProofCase:
-    rank = {row: place for place, row in enumerate(case.first_failure or ())}
+    rank = {criterion: place for place, criterion in enumerate(case.first_failure or ())}
     able = [each for each in reached if each.runs(mutant.span)]
     able.sort(key=lambda each: (rank.get(each.criterion, len(rank)), each.seconds))
     return replace(case, tests=tuple(each.test for each in able), call_seconds=_patience(able))

@@ -39,12 +39,12 @@ def timed_readme(stage: Stage) -> str:
 
 
 def estimate(stage: Stage, steps: tuple[ReadmeStep, ...]) -> dict[int, int]:
-    """Return the minutes of each step by its number: 3/2 for a line that it asks for, 1/2 for a mistake of its rows.
+    """Return the minutes of each step by its number: 3/2 for a line that it asks for, 1/2 for a known mistake.
 
     Lines are those of the reference, as Python lays them out, without docstrings and comments. Steps that name the same
     function share its lines evenly.
     """
-    functions = _functions(reference_source(stage), {name for row in stage.criteria for name in row.functions})
+    functions = _functions(reference_source(stage), {name for each in stage.criteria for name in each.functions})
     named = {step.number: set(_reached(stage, step, functions)) for step in steps}
     sharing: dict[str, int] = defaultdict(int)
     for names in named.values():
@@ -54,20 +54,20 @@ def estimate(stage: Stage, steps: tuple[ReadmeStep, ...]) -> dict[int, int]:
     found = {}
     for step in steps:
         lines = sum((Fraction(_lines(functions[name]), sharing[name]) for name in named[step.number]), Fraction(0))
-        known = sum(mistakes.count(row) for row in step.rows)
+        known = sum(mistakes.count(criterion) for criterion in step.criteria)
         found[step.number] = max(
             LEAST_MINUTES, TO * int((OF_A_LINE * lines + OF_A_MISTAKE * known) / TO + Fraction(1, 2))
         )
     return found
 
 
-def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
-    """Return the functions and classes of a module; methods that rows name stand apart from their class."""
+def _functions(source: str, in_criteria: set[str]) -> Mapping[str, _Definition]:
+    """Return the functions and classes of a module; methods that criteria name stand apart from their class."""
     found: dict[str, _Definition] = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef):
             methods = {f"{node.name}.{each.name}": each for each in node.body if isinstance(each, ast.FunctionDef)}
-            apart = {name: method for name, method in methods.items() if name in in_rows}
+            apart = {name: method for name, method in methods.items() if name in in_criteria}
             node.body = [each for each in node.body if each not in apart.values()] or [ast.Pass()]
             found |= apart
         if isinstance(node, _Definition):
@@ -76,8 +76,8 @@ def _functions(source: str, in_rows: set[str]) -> Mapping[str, _Definition]:
 
 
 def _reached(stage: Stage, step: ReadmeStep, functions: Mapping[str, _Definition]) -> Iterator[str]:
-    """Yield the functions of a step's rows, the classes of its methods, and the private helpers that these use."""
-    queue = [name for row in step.rows for name in stage.criterion(row).functions]
+    """Yield the functions of a step's criteria, the classes of its methods, and the private helpers that these use."""
+    queue = [name for criterion in step.criteria for name in stage.criterion(criterion).functions]
     seen: set[str] = set()
     while queue:
         if (name := queue.pop()) in seen or name not in functions:
@@ -98,7 +98,7 @@ def _lines(node: _Definition) -> int:
     return sum(bool(line.strip()) for line in ast.unparse(code).splitlines())
 
 
-LEAST = 3  # mistakes a row, and alternatives a stage
+LEAST = 3  # mistakes a criterion, and alternatives a stage
 
 
 @dataclass(frozen=True)
@@ -182,10 +182,10 @@ def _can_be_replaced(name: str, known: Container[str]) -> bool:
 
 def _names(stage: Stage) -> Iterator[Shortfall]:
     defined = _defined(stage)
-    for row in stage.criteria:
-        for name in row.functions:
+    for criterion in stage.criteria:
+        for name in criterion.functions:
             if name not in defined:
-                message = f"criterion {row.id} is about {name}, which the solution does not define"
+                message = f"criterion {criterion.id} is about {name}, which the solution does not define"
                 yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the criterion's functions")
     for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
         message = f"{name} is public in the solution and in no criterion of the checklist"
@@ -246,19 +246,19 @@ def test_place(stage: Stage, path: Path, line: int | None = None) -> str:
 
 def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     known = load_mistakes(stage)
-    rows, defined = {row.id for row in stage.criteria}, _definitions(stage)
+    ids, defined = {each.id for each in stage.criteria}, _definitions(stage)
     for mistake in known:
         place = in_hidden(stage, mistake.file, mistake.line)
-        if mistake.criterion not in rows:
+        if mistake.criterion not in ids:
             message = f"{mistake.id}: no criterion is called {mistake.criterion}"
             yield Shortfall(stage.id, place, message, "name one of stage.toml")
         if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"
             yield Shortfall(stage.id, place, message, "name a function, a class or a method of it")
     counts = Counter(mistake.criterion for mistake in known)
-    for row in stage.criteria:
-        if counts[row.id] < LEAST:
-            message = f"criterion {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
+    for criterion in stage.criteria:
+        if counts[criterion.id] < LEAST:
+            message = f"criterion {criterion.id} has {counts[criterion.id]} known mistakes, expected at least {LEAST}"
             place = in_hidden(stage, mistakes_file(stage))
             yield Shortfall(stage.id, place, message, "add what people get wrong there")
 

@@ -111,12 +111,13 @@ def first_complaint(verdict: Verdict) -> str:
         return one_line(verdict.problem.message)
     if verdict.faults:
         return one_line(verdict.faults[0])
-    row = min(verdict.criteria, key=lambda row: (row.robust, row.status == "passed"))  # the first of the gravest
-    status = "is not robust" if row.status == "passed" else row.status
-    if not row.failures:
-        return f"{row.id} {status}"
-    failure = row.failures[0]
-    return one_line(f"{row.id} {status}: {failure.test}: {failure.call} {failure.message}")
+    # The first of the gravest.
+    worst = min(verdict.criteria, key=lambda each: (each.robust, each.status == "passed"))
+    status = "is not robust" if worst.status == "passed" else worst.status
+    if not worst.failures:
+        return f"{worst.id} {status}"
+    failure = worst.failures[0]
+    return one_line(f"{worst.id} {status}: {failure.test}: {failure.call} {failure.message}")
 
 
 def one_line(text: str) -> str:
@@ -126,39 +127,38 @@ def one_line(text: str) -> str:
 
 
 def faults(stage: Stage, results: Iterable[CaseResult]) -> list[Shortfall]:
-    """Return what is wrong with the test files themselves, such as a test without a row of the checklist."""
+    """Return what is wrong with the test files themselves, such as a test without a criterion."""
     lines = dict.fromkeys(fault for result in results for fault in _verdict(result).faults)
     fix = "each test file loads, and each test has a name of its own and one `@pytest.mark.criterion` of the checklist"
     return [Shortfall(stage.id, in_stage(stage, "tests/"), one_line(fault), fix) for fault in lines]
 
 
-def rows(stage: Stage, results: Iterable[CaseResult], fresh: Container[str]) -> list[Shortfall]:
-    """Return the rows of the checklist that lack a public or a hidden test, or a hidden one among the fresh."""
+def criteria(stage: Stage, results: Iterable[CaseResult], fresh: Container[str]) -> list[Shortfall]:
+    """Return the criteria of the checklist that lack a public or a hidden test, or a hidden one among the fresh."""
     outcomes = [outcome for result in results for outcome in result.outcomes]
-    by_row = {row.id: [each for each in outcomes if each.criterion == row.id] for row in stage.criteria}
+    by_criterion = {one.id: [each for each in outcomes if each.criterion == one.id] for one in stage.criteria}
     seen: set[tuple[str, bool]] = set()
-    for name, own in by_row.items():
+    for name, own in by_criterion.items():
         counts = counts_of((each.kind, True) for each in own)
         seen |= {(name, each.hidden) for each in own if counts.counts(each.kind, "mathematics")}
+    fix = "write one, not of refusals or the dtype alone"
     places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
     missing = [
-        Shortfall(
-            stage.id, place, f"criterion {row.id} has no {kind} test", "write one, not of refusals or the dtype alone"
-        )
-        for row in stage.criteria
+        Shortfall(stage.id, place, f"criterion {criterion.id} has no {kind} test", fix)
+        for criterion in stage.criteria
         for kind, hidden, place in places
-        if (row.id, hidden) not in seen
+        if (criterion.id, hidden) not in seen
     ]
     return [*missing, *_fixed(stage, [outcome for outcome in outcomes if outcome.hidden], fresh)]
 
 
 def _fixed(stage: Stage, hidden: Sequence[Outcome], fresh: Container[str]) -> Iterator[Shortfall]:
-    """Yield the rows of which no hidden test draws its inputs."""
-    for row in stage.criteria:
-        tests = [outcome.test.partition("[")[0] for outcome in hidden if outcome.criterion == row.id]
+    """Yield the criteria of which no hidden test draws its inputs."""
+    for criterion in stage.criteria:
+        tests = [outcome.test.partition("[")[0] for outcome in hidden if outcome.criterion == criterion.id]
         if tests and not any(test in fresh for test in tests):
             place = in_hidden(stage, tests[0].partition("::")[0])
-            message = f"criterion {row.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
+            message = f"criterion {criterion.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
             yield Shortfall(stage.id, place, message, "add one that draws its inputs from the fixture `rng`")
 
 
@@ -175,13 +175,13 @@ def kinds(stage: Stage, results: Iterable[CaseResult]) -> list[Shortfall]:
 
 
 def stub(stage: Stage, results: Iterable[CaseResult]) -> tuple[Ratio, list[Shortfall]]:
-    """Judge the stub: each of its rows has not been started."""
-    found = [row for result in results for row in _verdict(result).criteria]
-    begun = [row for row in found if row.status != "not_started"]
+    """Judge the stub: each of its criteria has not been started."""
+    found = [each for result in results for each in _verdict(result).criteria]
+    begun = [each for each in found if each.status != "not_started"]
     place, fix = in_stage(stage, stage.module), "have a test of this criterion call one of its functions first"
     shortfalls = [
-        Shortfall(stage.id, place, f"the stub's criterion {row.id} is {row.status}, expected not_started", fix)
-        for row in begun
+        Shortfall(stage.id, place, f"the stub's criterion {each.id} is {each.status}, expected not_started", fix)
+        for each in begun
     ]
     return Ratio(len(found) - len(begun), len(found)), shortfalls
 
@@ -189,7 +189,7 @@ def stub(stage: Stage, results: Iterable[CaseResult]) -> tuple[Ratio, list[Short
 def mistakes(
     stage: Stage, known: Sequence[Mistake], results: Sequence[CaseResult]
 ) -> tuple[Ratio, Ratio, list[Shortfall]]:
-    """Judge the known mistakes: each costs its row its pass or its robustness, and it alone explains its answers."""
+    """Judge the known mistakes: each costs its criterion the pass or robustness, and it alone explains its answers."""
     caught = named = 0
     shortfalls: list[Shortfall] = []
     for mistake in known:
@@ -206,13 +206,13 @@ def mistakes(
 
 
 def of_robustness(known: Sequence[Mistake], results: Sequence[CaseResult]) -> int:
-    """Return how many known mistakes cost their row nothing but its robustness, whatever the seed."""
+    """Return how many known mistakes cost their criterion nothing but its robustness, whatever the seed."""
     ids = {f"mistakes/{each.id}": each.criterion for each in known}
     own = {
-        (r.case.name, row.lacks_robustness)
+        (r.case.name, each.lacks_robustness)
         for r in results
-        for row in _verdict(r).criteria
-        if ids[r.case.name] == row.id
+        for each in _verdict(r).criteria
+        if ids[r.case.name] == each.id
     }
     return len({name for name, _ in own} - {name for name, lacks in own if not lacks})
 
@@ -225,9 +225,9 @@ def _not_caught(mistake: Mistake, result: CaseResult) -> Iterator[Complaint]:
     if verdict.grader_fault or verdict.problem is not None:
         yield f"cannot be graded: {first_complaint(verdict)}", "fix the mistake, or the test that fails of itself"
         return
-    row = next((row for row in verdict.criteria if row.id == mistake.criterion), None)
-    status = "not there" if row is None else "not robust" if row.lacks_robustness else row.status
-    if status == "blocked" and mistake.id in _names(mistake, verdict):  # by a row that the same mistake fails
+    own = next((each for each in verdict.criteria if each.id == mistake.criterion), None)
+    status = "not there" if own is None else "not robust" if own.lacks_robustness else own.status
+    if status == "blocked" and mistake.id in _names(mistake, verdict):  # by a criterion that the same mistake fails
         return
     if status in ("passed", "blocked", "not_started", "not there"):
         yield f"is not caught: criterion {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
@@ -262,11 +262,11 @@ def _names(mistake: Mistake, verdict: Verdict) -> set[str]:
 
 
 def _failures(mistake: Mistake, verdict: Verdict) -> list[Failure]:
-    """Return the failures of a mistake's own row; of a row that waits, those of the others."""
-    own = [row for row in verdict.criteria if row.id == mistake.criterion]
-    waits = any(row.status == "blocked" for row in own)
-    rows = [row for row in verdict.criteria if row not in own] if waits else own
-    return [failure for row in rows for failure in row.failures]
+    """Return the failures of a mistake's own criterion; of a criterion that waits, those of the others."""
+    own = [each for each in verdict.criteria if each.id == mistake.criterion]
+    waits = any(each.status == "blocked" for each in own)
+    results = [result for result in verdict.criteria if result not in own] if waits else own
+    return [failure for result in results for failure in result.failures]
 
 
 def mutation(

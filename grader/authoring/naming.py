@@ -36,7 +36,7 @@ def change_of(right: str, wrong: str, stage: Stage) -> MutantChange:
     """Return where a wrong module differs from a right one of a stage.
 
     A line stands for its whole statement, of a compound one for its head. Of what was taken out the lines before and
-    after it stand. Beside a function its class may be told and, of a helper that no row names, what calls it.
+    after it stand. Beside a function its class may be told and, of a helper that no criterion names, what calls it.
     """
     differing = _differing(right.splitlines(), wrong.splitlines())
     lines = set(differing)
@@ -82,7 +82,7 @@ def _names_of(function: str, text: str, stage: Stage) -> set[str]:
 
 
 def replaced_by(stage: Stage) -> dict[str, frozenset[str]]:
-    """Return by id what each known mistake replaces; of a helper that no row names, what calls it in the reference."""
+    """Return by id what each known mistake replaces; of a helper in no criterion, what calls it in the reference."""
     text = reference_source(stage)
     names = {each.id: each.replaces for each in load_mistakes(stage)}
     return {
@@ -92,12 +92,12 @@ def replaced_by(stage: Stage) -> dict[str, frozenset[str]]:
 
 
 def _callers(names: set[str], function: str, text: str, stage: Stage) -> set[str]:
-    """Return the functions of rows that come to use one; none where a row names it."""
-    rows = {name for row in stage.criteria for name in row.functions}
-    if names & rows:
+    """Return the functions of criteria that come to use one; none where a criterion names it."""
+    known = {name for criterion in stage.criteria for name in criterion.functions}
+    if names & known:
         return set()
     reached = reach(text)
-    return {name for name in rows if function.partition(".")[0] in reached(name)}
+    return {name for name in known if function.partition(".")[0] in reached(name)}
 
 
 SEED = 1000
@@ -207,11 +207,11 @@ def graded(stage: Stage, mutant: Mutant, alternatives: Sequence[Path], isolation
     found = {REFERENCE: _verdict(case)}
     found[ALTERNATIVES] = _verdict(replace(case, withheld=(second.stem,))) if others else found[REFERENCE]
     found[POOL] = found[REFERENCE]
-    untold = [row.id for row in found[REFERENCE].criteria if _is_untold(row)]
+    untold = [each.id for each in found[REFERENCE].criteria if _is_untold(each)]
     if untold and others:
         texts = [each.read_bytes() for each in others]
         case = replace(case, pool=most_alike(stage, untold, mutant.source.encode(), texts))
-        found[POOL] = _with_rows(found[REFERENCE], _verdict(case), untold)
+        found[POOL] = _with_criteria(found[REFERENCE], _verdict(case), untold)
     return found
 
 
@@ -221,21 +221,22 @@ def _verdict(case: cases.ProofCase) -> Verdict:
     return verdict
 
 
-def _is_untold(row: CriterionResult) -> bool:
-    return any(each.status == "failed" for each in row.failures) and not any(each.diagnosis for each in row.failures)
+def _is_untold(result: CriterionResult) -> bool:
+    has_cause = any(each.diagnosis for each in result.failures)
+    return any(each.status == "failed" for each in result.failures) and not has_cause
 
 
-def _with_rows(verdict: Verdict, other: Verdict, rows: Sequence[str]) -> Verdict:
-    """Return a verdict with some rows of another one on the same module."""
-    more = {row.id: row for row in other.criteria if row.id in rows}
-    return replace(verdict, criteria=tuple(more.get(row.id, row) for row in verdict.criteria))
+def _with_criteria(verdict: Verdict, other: Verdict, criteria: Sequence[str]) -> Verdict:
+    """Return a verdict with some criteria of another one on the same module."""
+    more = {each.id: each for each in other.criteria if each.id in criteria}
+    return replace(verdict, criteria=tuple(more.get(each.id, each) for each in verdict.criteria))
 
 
 def judged(stage: Stage, change: MutantChange, verdict: Verdict) -> NamedCauses:
     """Return what was told of a wrong module: right where every cause is; "in_function" where no cause is elsewhere."""
     if verdict.robust:
         return NamedCauses(PASSED)
-    failures = [failure for row in verdict.criteria for failure in row.failures]
+    failures = [failure for result in verdict.criteria for failure in result.failures]
     causes = tuple({each.diagnosis.mistake: each.diagnosis for each in failures if each.diagnosis}.values())
     states = _states(stage, change, causes)
     state = next((each for each in (FALSE, NEAR, RIGHT) if each in states), UNNAMED)
@@ -244,13 +245,13 @@ def judged(stage: Stage, change: MutantChange, verdict: Verdict) -> NamedCauses:
 
 def _states(stage: Stage, change: MutantChange, causes: Iterable[Diagnosis]) -> set[str]:
     replaced = replaced_by(stage)
-    rows = {row.id: set(row.functions) for row in stage.criteria}
+    functions = {criterion.id: set(criterion.functions) for criterion in stage.criteria}
     states = set()
     for each in causes:
         if each.declared:
             states.add(RIGHT if replaced[each.mistake] & change.functions else FALSE)
         elif each.mistake in OBVIOUS and not each.function:  # it is about an answer, and has no line
-            states.add(RIGHT if rows[each.criterion] & change.functions else FALSE)
+            states.add(RIGHT if functions[each.criterion] & change.functions else FALSE)
         elif each.line in change.lines:
             states.add(RIGHT)
         else:

@@ -103,7 +103,7 @@ TRACING_PATIENCE = 4.0  # noting lines takes time of its own
 
 @dataclass(frozen=True)
 class LinesReached:
-    """A test, its row, the lines of the module that it runs, and its seconds.
+    """A test, its criterion, the lines of the module that it runs, and its seconds.
 
     lines is None where that cannot be told: then a change in any line may matter to it.
     """
@@ -116,7 +116,7 @@ class LinesReached:
     def runs(self, span: tuple[int, int] | None) -> bool:
         """Say whether it may run any of these lines, the first to the last; without any, whether it may tell at all.
 
-        >>> Reached("test_a.py::test_b", "row", frozenset({3, 4}), 0.1).runs((4, 9))
+        >>> LinesReached("test_a.py::test_b", "total", frozenset({3, 4}), 0.1).runs((4, 9))
         True
         """
         if self.lines is None or span is None:
@@ -133,8 +133,8 @@ def reached(suite: Suite, source: str, seed: int, own: LocalWorkerFactory) -> tu
     most = Bounds(limits.judge_mb + limits.memory_mb, TRACING_PATIENCE * limits.stage_seconds)
     told = bounded(partial(_trace, suite, source, seed), own, most).told
     return tuple(
-        LinesReached(test, row, None if lines is None else frozenset(lines), seconds)
-        for kind, test, row, lines, seconds in told
+        LinesReached(test, criterion, None if lines is None else frozenset(lines), seconds)
+        for kind, test, criterion, lines, seconds in told
         if kind == "reached"
     )
 

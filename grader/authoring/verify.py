@@ -93,7 +93,7 @@ class StageProof:
 
     stage: str
     title: str
-    rows: int
+    criteria: int
     tests: int
     reference: Ratio
     stub: Ratio
@@ -102,7 +102,7 @@ class StageProof:
     named: Ratio
     mutation: Mutation | None
     shortfalls: tuple[Shortfall, ...]
-    of_robustness: int = 0  # known mistakes that cost their row nothing but its robustness
+    of_robustness: int = 0  # known mistakes that cost their criterion nothing but its robustness
     planned: Planned | None = None
 
 
@@ -193,7 +193,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[CaseResult]) -> StageP
     mutation, weak = evaluation.mutation(stage, files.mutants, files.accepted, mutated) if mutated else (None, [])
     structure = evaluation.faults(stage, of("reference"))
     if not structure and results:
-        structure = evaluation.rows(stage, of("reference"), files.fresh) + evaluation.kinds(stage, of("reference"))
+        structure = evaluation.criteria(stage, of("reference"), files.fresh) + evaluation.kinds(stage, of("reference"))
     shortfalls = (*files.problems, *structure, *problems, *begun, *refused, *missed, *weak)
     tests = max((len(result.outcomes) for result in of("reference")), default=0)
     return StageProof(

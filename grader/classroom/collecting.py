@@ -2,7 +2,7 @@
 
 Of a verdict's file only what has the form of a verdict is taken (results.py), and of what explains its failures plain
 text. Beside it may lie `about.json` (whose it is, and when it was handed in) and the module's text, which has to have
-the digest that the verdict names. The rows' words are the course's own.
+the digest that the verdict names. The criteria's words are the course's own.
 """
 
 from __future__ import annotations
@@ -243,8 +243,8 @@ def is_vouched(each: ImportedVerdict, receipts: Mapping[tuple[str, str, int], Re
     if result.why:
         return True
     receipt = receipts.get((result.stage.id, result.submission, result.seed))
-    rows = {criterion.id: row.status for criterion, row in zip(result.stage.criteria, result.rows, strict=True)}
-    return receipt is not None and dict(receipt.criteria) == rows
+    pairs = zip(result.stage.criteria, result.criteria, strict=True)
+    return receipt is not None and dict(receipt.criteria) == {each.id: graded.status for each, graded in pairs}
 
 
 def collect(
@@ -353,21 +353,21 @@ def _keep(book: Gradebook, each: ImportedVerdict, before: set[tuple[str, str, st
 
 def as_document(result: StageResult, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a result as a verdict's document; values is that from which it was read, for what explains failures."""
-    given = {row.get("id"): row for row in (values or {}).get("criteria") or () if isinstance(row, dict)}
-    rows = []
-    for criterion, row in zip(result.stage.criteria, result.rows, strict=True):
+    given = {each.get("id"): each for each in (values or {}).get("criteria") or () if isinstance(each, dict)}
+    criteria = []
+    for criterion, graded in zip(result.stage.criteria, result.criteria, strict=True):
         failures = given.get(criterion.id, {}).get("failures")
-        rows.append(
+        criteria.append(
             {
                 "id": criterion.id,
-                "text": row.text,
-                "status": row.status,
-                "tests_passed": row.passed,
-                "tests_total": row.total,
-                "robust": row.robust,
-                "robustness": robustness_document(row.counts),
-                "values_right": row.values_right,
-                "kinds": kinds_document(row.counts),
+                "text": graded.text,
+                "status": graded.status,
+                "tests_passed": graded.passed,
+                "tests_total": graded.total,
+                "robust": graded.robust,
+                "robustness": robustness_document(graded.counts),
+                "values_right": graded.values_right,
+                "kinds": kinds_document(graded.counts),
                 "waits_for": [],
                 "failures": list(_failures(failures)) if isinstance(failures, list) else [],
             }
@@ -377,9 +377,9 @@ def as_document(result: StageResult, values: Mapping[str, Any] | None = None) ->
         "stage": result.stage.id,
         "title": result.stage.title,
         "passed": result.passed,
-        "robust": result.passed and all(row.robust for row in result.rows),
+        "robust": result.passed and all(each.robust for each in result.criteria),
         "passes": result.stage.passes,
-        "counts": counts_document([(row.status == "passed", row.robust) for row in result.rows]),
+        "counts": counts_document([(each.status == "passed", each.robust) for each in result.criteria]),
         "seed": result.seed,
         "isolation": result.isolation,
         "duration_s": None,
@@ -389,7 +389,7 @@ def as_document(result: StageResult, values: Mapping[str, Any] | None = None) ->
         "notes": [],
         "problem": None,
         "faults": [],
-        "criteria": rows,
+        "criteria": criteria,
         "feedback": result.feedback,
         "provenance": {"python": result.python, "numpy": result.numpy},
     }

@@ -66,10 +66,10 @@ def status(result: StageResult) -> Status:
         return Status(context, "failure", _short(f"Nothing to grade, no points: {result.why}"))
     if result.why:
         return Status(context, "error", _short(f"Not graded, no marks lost: {result.why}"))
-    done = sum(row.status == "passed" for row in result.rows)
-    apart = done and any(row.counts.robustness for row in result.rows)
-    robust = f", {sum(row.robust for row in result.rows)} robust" if apart else ""
-    text = f"{done} of {len(result.rows)} criteria pass{robust} (seed {result.seed})"
+    done = sum(each.status == "passed" for each in result.criteria)
+    apart = done and any(each.counts.robustness for each in result.criteria)
+    robust = f", {sum(each.robust for each in result.criteria)} robust" if apart else ""
+    text = f"{done} of {len(result.criteria)} criteria pass{robust} (seed {result.seed})"
     return Status(context, "success" if result.passed else "failure", _short(text))
 
 
@@ -87,11 +87,12 @@ def _stage(result: StageResult) -> list[str]:
         return [f"**{said}**: {markdown(result.why)}."]
     how = f"seed {result.seed} · isolation {result.isolation} · module {result.submission[:12]}"
     table = ["| | criterion | result | tests |", "| --- | --- | --- | --- |"]
-    for row in result.rows:
-        kind = VALUES_RIGHT if row.values_right else row.status
-        lacking = lacking_words(row.counts.lacking) if row.values_right or row.status == "passed" else ""
+    for criterion in result.criteria:
+        kind = VALUES_RIGHT if criterion.values_right else criterion.status
+        is_right = criterion.values_right or criterion.status == "passed"
+        lacking = lacking_words(criterion.counts.lacking) if is_right else ""
         said = ", ".join(filter(None, [kind.replace("_", " "), lacking]))
-        cells = (MARKS[kind][0], markdown(row.text), said, f"{row.passed} of {row.total}")
+        cells = (MARKS[kind][0], markdown(criterion.text), said, f"{criterion.passed} of {criterion.total}")
         table.append(f"| {' | '.join(cells)} |")
     return [markdown(how), "\n".join(table)]
 
@@ -103,7 +104,7 @@ def receipt(result: StageResult, student: Student, course: Provenance, now: date
     """
     if result.why:
         raise GraderFault(f"no receipt is given for {result.stage.id}: {result.why}")
-    rows = zip(result.stage.criteria, result.rows, strict=True)
+    pairs = zip(result.stage.criteria, result.criteria, strict=True)
     whose = replace(course, student=student.repository, revision=student.revision)
     return Receipt(
         __version__,
@@ -114,10 +115,10 @@ def receipt(result: StageResult, student: Student, course: Provenance, now: date
         result.feedback,
         now.astimezone(UTC).isoformat(timespec="seconds"),
         result.passed,
-        {criterion.id: row.status for criterion, row in rows},
+        {criterion.id: graded.status for criterion, graded in pairs},
         replace(whose, python=result.python, numpy=result.numpy),
         result.uses,
-        sum(row.robust for row in result.rows),
+        sum(each.robust for each in result.criteria),
     )
 
 
@@ -287,11 +288,11 @@ def _cell(result: StageResult) -> str:
     if result.why:
         return "waits" if result.waits_for else "not graded"
     mark = MARKS["passed" if result.passed else "failed"][0]
-    return f"{mark} {_passing(result)} of {len(result.rows)}"
+    return f"{mark} {_passing(result)} of {len(result.criteria)}"
 
 
 def _passing(result: StageResult) -> int:
-    return sum(row.status == "passed" for row in result.rows)
+    return sum(each.status == "passed" for each in result.criteria)
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -54,7 +54,7 @@ _MADE = {
     "student": STUDENT,
     "revision": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
 }
-_ROW = re.compile(r"[a-z0-9-]{1,100}")
+_CRITERION = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -123,7 +123,7 @@ class InvalidReceiptError(Exception):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was graded and how, what came of each row, and how many are robust; None in an earlier grader's receipt."""
+    """What was graded and how, what came of each criterion, how many are robust; None in an earlier receipt."""
 
     course: str
     stage: str
@@ -160,10 +160,10 @@ def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
         verdict.feedback,
         now.astimezone(UTC).isoformat(timespec="seconds"),
         verdict.passed,
-        {row.id: row.status for row in verdict.criteria},
+        {each.id: each.status for each in verdict.criteria},
         run.provenance,
         run.uses,
-        sum(row.robust for row in verdict.criteria),
+        sum(each.robust for each in verdict.criteria),
     )
 
 
@@ -228,13 +228,13 @@ def _receipt(body: dict[str, Any]) -> Receipt:
     for field, kind in (("seed", int), ("passed", bool), ("criteria", dict)):
         if type(body.get(field)) is not kind:
             raise InvalidReceiptError(field, f"is missing, or no {kind.__name__}")
-    rows = body["criteria"]
-    if not all(_ROW.fullmatch(row) and status in get_args(Status) for row, status in rows.items()):
+    criteria = body["criteria"]
+    if not all(_CRITERION.fullmatch(name) and status in get_args(Status) for name, status in criteria.items()):
         raise InvalidReceiptError("criteria", "holds what is no criterion, or no status of one")
-    if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
+    if body["passed"] and not (criteria and all(status == "passed" for status in criteria.values())):
         raise InvalidReceiptError("passed", "is true, and not every criterion has passed")
     robust = body.get("robust")
-    if robust is not None and not (type(robust) is int and 0 <= robust <= list(rows.values()).count("passed")):
+    if robust is not None and not (type(robust) is int and 0 <= robust <= list(criteria.values()).count("passed")):
         raise InvalidReceiptError("robust", "is not as expected: at most as many as there are criteria that passed")
     known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses", "robust")}
     uses = uses_in(body.get("uses", []))

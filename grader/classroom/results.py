@@ -34,7 +34,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class GradedCriterion:
-    """One row of a checklist, and how many of its tests pass, in all and by kind."""
+    """One criterion of a checklist, and how many of its tests pass, in all and by kind."""
 
     text: str
     status: Status
@@ -67,7 +67,7 @@ class StageResult:
     """
 
     stage: Stage
-    rows: tuple[GradedCriterion, ...] = ()
+    criteria: tuple[GradedCriterion, ...] = ()
     passed: bool = False
     seed: int = 0
     isolation: str = "none"
@@ -162,14 +162,14 @@ def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Stage
         return _waiting(values, stage)
     if problem is not None and values.get("criteria") == []:
         return StageResult(stage, why="there is no module that can be accepted", is_missing=True)
-    rows = _rows(values.get("criteria"), stage)
-    if any(row.status == "grader_fault" for row in rows):
+    criteria = _criteria(values.get("criteria"), stage)
+    if any(each.status == "grader_fault" for each in criteria):
         return StageResult(stage, why="the grader failed, which is not the student's fault")
     _expect(isinstance(values.get("passed"), bool), "passed")
     _expect(isinstance(values.get("public_only"), bool), "public_only")
     if values["public_only"]:
         return StageResult(stage, why="the hidden tests were not run: the key to them is missing")
-    whole = problem is None and all(row.status == "passed" for row in rows)
+    whole = problem is None and all(each.status == "passed" for each in criteria)
     _expect(values["passed"] == whole or (whole and schema < SCHEMA), "passed")
     isolation, digest = values.get("isolation"), values.get("submission")
     _expect(isolation in tiers, f"isolation, expected {' or '.join(tiers)}")
@@ -181,7 +181,7 @@ def checked(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Stage
     uses = uses_in(values.get("uses", []))
     _expect(uses is not None and all(use.stage in {each.id for each in stage.builds_on} for use in uses), "uses")
     course = values.get("course")
-    found = StageResult(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
+    found = StageResult(stage, criteria, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
     return replace(found, course=course) if isinstance(course, str) and VERSION.fullmatch(course) else found
 
 
@@ -202,21 +202,21 @@ def _version(values: dict[str, Any], name: str) -> str | None:
     return found
 
 
-def _rows(found: Any, stage: Stage) -> tuple[GradedCriterion, ...]:
-    """Return the rows, which have to be those of the stage."""
-    _expect(isinstance(found, list) and all(isinstance(row, dict) for row in found), "criteria")
-    _expect([row.get("id") for row in found] == [criterion.id for criterion in stage.criteria], "criteria, their ids")
-    rows: list[GradedCriterion] = []
+def _criteria(found: Any, stage: Stage) -> tuple[GradedCriterion, ...]:
+    """Return the criteria, which have to be those of the stage."""
+    _expect(isinstance(found, list) and all(isinstance(each, dict) for each in found), "criteria")
+    _expect([each.get("id") for each in found] == [criterion.id for criterion in stage.criteria], "criteria, their ids")
+    criteria: list[GradedCriterion] = []
     for criterion, values in zip(stage.criteria, found, strict=True):
         status = values.get("status")
         _expect(status in get_args(Status), f"status of {criterion.id}")
         total = _whole(values, "tests_total", MAX_TESTS)
         passed = _whole(values, "tests_passed", total)
-        row = GradedCriterion(criterion.text, status, passed, total, _kinds(values, passed, total))
-        _expect(status != "passed" or row.counts.passes("mathematics"), f"counts of {criterion.id}")
-        rows.append(replace(row, status=redecided(row.status, row.counts, stage.passes)))
-    _expect(bool(rows), "criteria")
-    return tuple(rows)
+        graded = GradedCriterion(criterion.text, status, passed, total, _kinds(values, passed, total))
+        _expect(status != "passed" or graded.counts.passes("mathematics"), f"counts of {criterion.id}")
+        criteria.append(replace(graded, status=redecided(graded.status, graded.counts, stage.passes)))
+    _expect(bool(criteria), "criteria")
+    return tuple(criteria)
 
 
 def _kinds(values: dict[str, Any], passed: int, total: int) -> tuple[KindCount, ...]:

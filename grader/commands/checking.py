@@ -101,7 +101,7 @@ def check(
     output, workspace = _output_options(formats, as_json, feedback, verbose, signing), open_here(key_file)
     if several is not None:
         raise typer.Exit(_grade_all(workspace, request, output, several))
-    target, criterion = actions.stage_and_row(workspace, stage, criterion)
+    target, criterion = actions.stage_and_criterion(workspace, stage, criterion)
     output = replace(output, criterion=None if criterion is None else target.asked(criterion).id)
     raise typer.Exit(_grade_one(workspace, target, request, output))
 
@@ -121,7 +121,7 @@ def demo(
     stage = workspace.course.find(example.stage)
     shown = None if criterion is None else stage.asked(criterion).id
     file = workspace.course.root / example.file
-    request = actions.GradingRequest(file, seed=seed, isolation=isolation, ours=True, row=shown)
+    request = actions.GradingRequest(file, seed=seed, isolation=isolation, ours=True, asked=shown)
     page = CheckScreen("grader demo", verbose, shown, fix=True)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick, page.ahead(tick, lambda found: found))
@@ -221,7 +221,7 @@ def _grade_one(workspace: Workspace, stage: Stage, request: GradingRequest, outp
         again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
         shows = not output.writer.takes_stdout
         page = CheckScreen(again, output.verbose, output.criterion, foreign)
-        request = replace(request, row=output.criterion, feedback=output.feedback)
+        request = replace(request, asked=output.criterion, feedback=output.feedback)
         with screen.ticking(stage.id) as tick:
             ahead = page.ahead(tick, partial(_shown, stage, output=output)) if shows else None
             verdict = actions.check(workspace, stage, request, tick, ahead)
@@ -386,19 +386,20 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
     elif verdict.public_passed:
         said = f"The public tests of {stage.id} pass; hidden tests run when you submit."
         screen.say(said, _after_pass(workspace, verdict))
-    elif verdict.problem is None and all(row.status == "not_started" for row in verdict.criteria):
-        screen.say(f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage.", _next_row(verdict))
-    elif verdict.problem is None and (said := _next_row(verdict)):
+    elif verdict.problem is None and all(each.status == "not_started" for each in verdict.criteria):
+        said = f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage."
+        screen.say(said, _next_criterion(verdict))
+    elif verdict.problem is None and (said := _next_criterion(verdict)):
         screen.say(said)
 
 
-def _next_row(verdict: Verdict) -> str:
+def _next_criterion(verdict: Verdict) -> str:
     """Say where the first criterion that was not begun is explained, if none before it fails; else nothing."""
-    left = [row for row in verdict.criteria if row.status not in ("passed", "blocked")]
-    if not left or any(row.status != "not_started" for row in left):
+    left = [each for each in verdict.criteria if each.status not in ("passed", "blocked")]
+    if not left or any(each.status != "not_started" for each in left):
         return ""
-    row = left[0]
-    return f"Next: `grader show {verdict.stage} {row.id}` says what to write."
+    criterion = left[0]
+    return f"Next: `grader show {verdict.stage} {criterion.id}` says what to write."
 
 
 def _after_pass(workspace: Workspace, verdict: Verdict) -> str:

@@ -178,9 +178,9 @@ def _draw_each(found: Exploration, stage: Stage, folder: Path) -> None:
         return
     for number, step in enumerate(found.steps, start=1):
         own = found.of_step(step)
-        row = next(filter(None, (stage.criterion_of(part.function) for part in step.parts)), None)
-        if row is not None and (own.maps or own.drawings):
-            picture.draw(own, folder / f"{number:02}-{row.id}.svg", "svg", headed=False)
+        criterion = next(filter(None, (stage.criterion_of(part.function) for part in step.parts)), None)
+        if criterion is not None and (own.maps or own.drawings):
+            picture.draw(own, folder / f"{number:02}-{criterion.id}.svg", "svg", headed=False)
 
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool, step: int | None) -> None:
@@ -208,12 +208,13 @@ def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], want
     if wanted is not None and not pictures:
         screen.say("There is nothing to draw yet, so no picture was written.")
     if found.look_at is not None:
-        row = next((each for each in stage.criteria if each.id == found.look_row), stage.criterion_of(found.look_at))
-        only = f" --only {row.id}" if row is not None else ""
+        own = (each for each in stage.criteria if each.id == found.look_criterion)
+        criterion = next(own, stage.criterion_of(found.look_at))
+        only = f" --only {criterion.id}" if criterion is not None else ""
         screen.say(f"{found.look_at}: `grader check {stage.id}{only}` says more.")
     if found.next_function is not None:
-        row = stage.criterion_of(found.next_function)
-        name = f" {row.id}" if row is not None else ""
+        criterion = stage.criterion_of(found.next_function)
+        name = f" {criterion.id}" if criterion is not None else ""
         screen.say(f"Comes next: {found.next_function}.", f"`grader hint {stage.id}{name}` helps.")
 
 

@@ -46,12 +46,12 @@ def hint(
     what to write in place of the fault, where the check named one.
     Without CRITERION it is the first that a check finds not passed.
     """
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
     from grader.progress.hints import next_hint
     from grader.report.terminal.overview import hint_lines
 
     workspace = open_here()
-    target, criterion = stage_and_row(workspace, stage, criterion)
+    target, criterion = stage_and_criterion(workspace, stage, criterion)
     found = next_hint(workspace, target, criterion, fix)
     if found is None:
         say(f"Every criterion of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
@@ -67,12 +67,12 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
     A step explains what a criterion asks for, and ends with what to write for it.
     """
     from grader.progress import readme_steps
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
 
     workspace = open_here()
     if part is None and stage and (page := readme_steps.other_page(workspace.course, stage)):
         return show_markdown(look().command(page))
-    target, part = stage_and_row(workspace, stage, part)
+    target, part = stage_and_criterion(workspace, stage, part)
     return show_markdown(
         look().command(readme_steps.readme(target) if part is None else readme_steps.part(target, part))
     )
@@ -85,24 +85,24 @@ def next_step(stage: AnyStage = None) -> None:
     """
     from grader.progress import readme_steps
     from grader.progress.actions import stage_or_current
-    from grader.progress.readme_steps import last_seen, next_row
-    from grader.report.terminal.overview import about_row
+    from grader.progress.readme_steps import last_seen, next_criterion
+    from grader.report.terminal.overview import about_criterion
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    row = next_row(workspace, target)
+    criterion = next_criterion(workspace, target)
     if (found := last_seen(workspace, target)) is not None:
-        say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
-    if row is None:
+        say(f"The last check of {target.id}: {reached_of(found.passed, len(found.criteria), found.robust)}.")
+    if criterion is None:
         say(f"Every criterion of {target.id} passed when it was last checked.", "`grader` says where you are.")
         if found is not None and found.not_robust:
             first = found.not_robust[0]
             say(
-                f"{target.id} {first.id}: {about_row(first)}",
+                f"{target.id} {first.id}: {about_criterion(first)}",
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(readme_steps.part(target, row.id)))
+        show_markdown(look().command(readme_steps.part(target, criterion.id)))
 
 
 def start(stage: StageName) -> None:
@@ -214,25 +214,25 @@ def _give_up(
 ) -> None:
     """Show the function of one criterion, after a question."""
     from grader.progress import hints
-    from grader.progress.actions import stage_and_row
+    from grader.progress.actions import stage_and_criterion
 
     if compare is not None or (json and output is not None):
         given = "--json with --output" if compare is None else "--compare" if compare else "--reference"
         raise UsageError(f"--give-up shows one function alone, which {given} does not fit", "Leave one of them out.")
     workspace = open_here()
-    target, criterion = stage_and_row(workspace, stage, criterion)
+    target, criterion = stage_and_criterion(workspace, stage, criterion)
     if criterion is None:
-        rows = ", ".join(row.id for row in target.criteria)
+        ids = ", ".join(each.id for each in target.criteria)
         raise UsageError(
-            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {rows}."
+            f"--give-up is for one criterion of {target.id}, and none was named", f"The criteria are {ids}."
         )
-    row = target.asked(criterion)
+    chosen = target.asked(criterion)
     if output is not None:
         expect_new(output, free=_OTHER_FILE)  # before anything is recorded
-    if hints.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
+    if hints.is_new(workspace, target, chosen) and not yes and not _is_sure(target, chosen):
         say("Nothing was shown or recorded.")
         return
-    found = hints.shown(workspace, target, row, datetime.now(UTC))
+    found = hints.shown(workspace, target, chosen, datetime.now(UTC))
     if json:
         from grader.report.document import dumps, seen_document
 
@@ -243,12 +243,12 @@ def _give_up(
     else:
         write(found.text)
     if found.when is not None:
-        say(f"{row.id} is recorded as seen. {target.id} can still be passed: `grader check {target.id}` grades it.")
+        say(f"{chosen.id} is recorded as seen. {target.id} can still be passed: `grader check {target.id}` grades it.")
 
 
-def _is_sure(stage: Stage, row: Criterion) -> bool:
+def _is_sure(stage: Stage, criterion: Criterion) -> bool:
     """Ask whether a function is to be shown; UsageError where nobody can answer."""
-    asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
+    asked = f"{stage.id} {criterion.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
     say(f"{asked}. {stage.id} can still be passed.")

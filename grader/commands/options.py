@@ -32,7 +32,7 @@ def criterion_names(context: typer.Context, incomplete: str) -> list[tuple[str, 
         stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
     except GraderError:
         return []
-    return [(row.id, row.text) for stage in stages for row in stage.criteria if row.id.startswith(incomplete)]
+    return [(each.id, each.text) for stage in stages for each in stage.criteria if each.id.startswith(incomplete)]
 
 
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -45,8 +45,8 @@ def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]
     except GraderError:
         return []
     found = {str(step.number): step.title for step in steps}
-    for row in stage.criteria:
-        found |= {name: row.text for name in (*row.functions, row.id) if "__" not in name}
+    for criterion in stage.criteria:
+        found |= {name: criterion.text for name in (*criterion.functions, criterion.id) if "__" not in name}
     return [(name, about) for name, about in found.items() if name.startswith(incomplete)]
 
 

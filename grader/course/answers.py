@@ -212,7 +212,7 @@ def mistake(
 ) -> Callable[[Wrong], Wrong]:
     """Declare a wrong implementation; the declaration is read from the syntax tree, so this changes nothing.
 
-    criterion is the row of the checklist that fails because of it, replaces the public name (or Class.method)
+    criterion is the one that fails because of it, replaces the public name (or Class.method)
     that it stands in for, text what a learner reads and fix what to do next; absent and present are its premise.
     """
     del criterion, replaces, text, fix, absent, present
@@ -307,9 +307,9 @@ def _patched(text: str, reference: str, file: str) -> Iterator[Mistake]:
     top = Table(parsed(text, file), f"{file}: ", wrong)
     found = []
     for criterion in top.values:
-        of_row = top.table(criterion)
-        for replaces in of_row.values:
-            of_function = of_row.table(replaces)
+        of_criterion = top.table(criterion)
+        for replaces in of_criterion.values:
+            of_function = of_criterion.table(replaces)
             for name in of_function.values:
                 entry = of_function.table(name)
                 if any(isinstance(value, dict) for value in entry.values.values()):

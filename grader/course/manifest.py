@@ -193,7 +193,7 @@ def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
         limits=_limits(top.table("limits")),
         tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
         forbidden=_forbidden(top.table("forbidden"), packages),
-        axes=(axes := axes_of(top.table("axes"), named := [name for row in criteria for name in row.functions])),
+        axes=(axes := axes_of(top.table("axes"), named := [name for each in criteria for name in each.functions])),
         contract=contract_of(top.table("members"), top.table("values"), [*named, *axes]),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
@@ -219,24 +219,24 @@ def _feedback(top: Table) -> Feedback:
 
 def _criteria(top: Table) -> tuple[Criterion, ...]:
     tables = top.tables("criteria")
-    rows = tuple(_criterion(table) for table in tables)
-    ids = [row.id for row in rows]
-    for place, (table, row) in enumerate(zip(tables, rows, strict=True)):
-        if row.id and row.id in ids[:place]:
-            table.wrong("id", f"'{row.id}' is already the id of criteria[{ids.index(row.id)}]")
-        for i, need in enumerate(row.needs):
+    criteria = tuple(_criterion(table) for table in tables)
+    ids = [each.id for each in criteria]
+    for place, (table, criterion) in enumerate(zip(tables, criteria, strict=True)):
+        if criterion.id and criterion.id in ids[:place]:
+            table.wrong("id", f"'{criterion.id}' is already the id of criteria[{ids.index(criterion.id)}]")
+        for i, need in enumerate(criterion.needs):
             if need in ids[place:]:
                 table.wrong(f"needs[{i}]", f"'{need}' is not an earlier criterion; one needs only those above it")
             elif need not in ids:
                 table.wrong(f"needs[{i}]", f"'{need}' is not the id of a criterion{did_you_mean(need, ids[:place])}")
-    return rows
+    return criteria
 
 
 def _criterion(table: Table) -> Criterion:
     hints = table.texts("hints")
     if len(hints) != 3:
         table.wrong("hints", f"has {len(hints)} texts; expected exactly 3")
-    row = Criterion(
+    criterion = Criterion(
         id=table.text("id", _KEBAB),
         text=table.text("text"),
         functions=table.texts("functions", _DOTTED, required=True),
@@ -244,7 +244,7 @@ def _criterion(table: Table) -> Criterion:
         hints=hints if len(hints) == 3 else ("", "", ""),
     )
     table.close()
-    return row
+    return criterion
 
 
 def _limits(table: Table) -> Limits:

@@ -63,7 +63,7 @@ NO_CONTRACT = Contract()
 
 
 def contract_of(members: Table, values: Table, names: Iterable[str]) -> Contract:
-    """Read the tables [members] and [values]; names are those of functions, methods and attributes in rows and [axes].
+    """Read the tables [members] and [values]; names are those of functions, methods and attributes in criteria, [axes].
 
     A method or an attribute among them is a member without being listed.
     """
@@ -124,7 +124,7 @@ OPERATORS: Mapping[str, type[ast.operator]] = {
 
 @dataclass(frozen=True)
 class Criterion:
-    """A row of the checklist: the functions it is about, the earlier rows it builds on, three hints."""
+    """A criterion of the checklist: the functions it is about, the earlier criteria it builds on, three hints."""
 
     id: str
     text: str
@@ -256,8 +256,8 @@ class Stage:
         return replace(self, key_file=key_file, builds_on=builds_on)
 
     def criterion(self, criterion_id: str) -> Criterion:
-        """The row of that id; raises UsageError, with near ids and all ids, when there is none."""
-        ids = [row.id for row in self.criteria]
+        """The criterion of that id; raises UsageError, with near ids and all ids, when there is none."""
+        ids = [criterion.id for criterion in self.criteria]
         if criterion_id not in ids:
             alike = self.alike(criterion_id)
             hint = (f"Did you mean {listed(alike)}? " if alike else "") + f"The criteria are {', '.join(ids)}."
@@ -266,35 +266,37 @@ class Stage:
 
     def alike(self, name: str) -> list[str]:
         """The ids of up to three criteria that contain a name, or else of the one that is spelt most like it."""
-        ids = [row.id for row in self.criteria]
-        return [row for row in ids if name in row][:3] or near(name, ids)[:1]
+        ids = [each.id for each in self.criteria]
+        return [each for each in ids if name in each][:3] or near(name, ids)[:1]
 
     def asked(self, name: str) -> Criterion:
-        """The row that somebody means by its id or a function's name; raises UsageError where none is, or several."""
+        """The criterion meant by its id or a function's name; raises UsageError where none is, or several."""
         found = self.meant(name)
         if len(found) > 1:
-            rows = ", ".join(row.id for row in found)
-            raise UsageError(f"{name!r} stands in {len(found)} criteria of {self.name}: {rows}", "Name one of them.")
+            ids = ", ".join(each.id for each in found)
+            raise UsageError(f"{name!r} stands in {len(found)} criteria of {self.name}: {ids}", "Name one of them.")
         return found[0] if found else self.criterion(name)
 
     def meant(self, name: str) -> tuple[Criterion, ...]:
-        """The rows that somebody may mean: the one of that id, else those of a function, else those of a method."""
+        """The criteria that somebody may mean: the one of that id, else those of a function, else those of a method."""
         name = name.removesuffix("()")
-        by_id = [row for row in self.criteria if row.id in (name, name.replace("_", "-"))]
-        of_function = [row for row in self.criteria if name in row.functions]
-        of_method = [row for row in self.criteria if any(each.endswith(f".{name}") for each in row.functions)]
-        exact = [row for row in by_id if row.id == name]
+        by_id = [criterion for criterion in self.criteria if criterion.id in (name, name.replace("_", "-"))]
+        of_function = [criterion for criterion in self.criteria if name in criterion.functions]
+        of_method = [
+            criterion for criterion in self.criteria if any(each.endswith(f".{name}") for each in criterion.functions)
+        ]
+        exact = [criterion for criterion in by_id if criterion.id == name]
         return tuple(exact or by_id or of_function or of_method)
 
     def criterion_of(self, function: str) -> Criterion | None:
-        """The first row that names the function; for a method no row names, the first that names its class."""
+        """The first criterion that names the function; for a method that none names, the first that names its class."""
         names = (function, function.partition(".")[0])
-        return next((row for name in names for row in self.criteria if name in row.functions), None)
+        return next((criterion for name in names for criterion in self.criteria if name in criterion.functions), None)
 
 
 def public_names(stage: Stage) -> tuple[str, ...]:
-    """The functions and classes that the rows are about, each once, in their order; a method counts as its class."""
-    return tuple(dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions))
+    """The functions and classes of the criteria, each once, in their order; a method counts as its class."""
+    return tuple(dict.fromkeys(name.partition(".")[0] for criterion in stage.criteria for name in criterion.functions))
 
 
 @dataclass(frozen=True)

@@ -221,11 +221,11 @@ def _stage(stage: Stage) -> Iterator[Finding]:
         yield from _sealed(stage)
         return
     for kind, folder in (("public", stage.tests_path), ("hidden", hidden)):
-        marked, all_seen = _marked_rows(folder)
-        for row in stage.criteria:
-            if all_seen and row.id not in marked:
-                yield Finding(topic, "broken", f"{row.id} has no {kind} test, so it can never pass")
-        for name in sorted(marked - {row.id for row in stage.criteria}):
+        marked, all_seen = _marked_criteria(folder)
+        for criterion in stage.criteria:
+            if all_seen and criterion.id not in marked:
+                yield Finding(topic, "broken", f"{criterion.id} has no {kind} test, so it can never pass")
+        for name in sorted(marked - {each.id for each in stage.criteria}):
             yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is not a criterion of stage.toml")
     try:
         load_mistakes(stage)
@@ -248,8 +248,8 @@ def _sealed(stage: Stage) -> Iterator[Finding]:
         yield Finding(f"course {stage.id}", "broken", error.message, error.hint or "")
 
 
-def _marked_rows(folder: Path) -> tuple[set[str], bool]:
-    """Return the rows that tests of a folder are marked with, read from their text, and whether all could be read.
+def _marked_criteria(folder: Path) -> tuple[set[str], bool]:
+    """Return the criteria that tests of a folder are marked with, read from their text, and whether all could be read.
 
     A mark may be computed, as for each of several rules; a check sees it all the same.
     """

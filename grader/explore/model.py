@@ -336,7 +336,7 @@ Run = Callable[[Any, Known], Reading]
 class Call:
     """One call of a learner's function: code as a learner would write it, needs the values that it starts from.
 
-    row is the row of the checklist that it is about, where the function alone does not tell.
+    criterion is the one that it is about, where the function alone does not tell.
     """
 
     id: str
@@ -344,7 +344,7 @@ class Call:
     function: str
     needs: tuple[str, ...]
     run: Run
-    row: str = ""
+    criterion: str = ""
 
 
 @dataclass(frozen=True)
@@ -472,7 +472,7 @@ WRONG = "of a wrong step"  # what stands beside the title of such a picture
 class Exploration:
     """All of it; next_function comes next, and look_at is the first function that does not do what it should.
 
-    look_row is the row of the checklist that this function fails, where the step says which.
+    look_criterion is the one that this function fails, where the step says which.
     example is the sentence that was explored; where a stage has its own data instead, given says which.
     """
 
@@ -484,7 +484,7 @@ class Exploration:
     maps: tuple[WeightMap, ...] = ()
     next_function: str | None = None
     look_at: str | None = None
-    look_row: str = ""
+    look_criterion: str = ""
     problem: Problem | None = None
     given: str = ""
     drawings: tuple[Drawing, ...] = ()

@@ -321,9 +321,9 @@ def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -
     shown = next((fields for kind, *fields in told if kind == "shown"), ((), (), None, ()))
     maps, drawings, following, found_in = shown
     faulty = first_faulty(tuple(steps))
-    rows = {call.id: call.row for step in plan.steps for call in step.calls}
+    about = {call.id: call.criterion for step in plan.steps for call in step.calls}
     whole = replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, origins=found_in)
-    return whole if faulty is None else replace(whole, look_at=faulty.function, look_row=rows[faulty.id])
+    return whole if faulty is None else replace(whole, look_at=faulty.function, look_criterion=about[faulty.id])
 
 
 def _ended(step: Step, death: Death) -> StepResult:
@@ -348,10 +348,11 @@ def next_function(stage: Stage, unwritten: Collection[str]) -> str | None:
     """Return the function to write next: of those that are not written, the one that the checklist has first."""
 
     def place(name: str) -> tuple[int, int, str]:
-        row = stage.criterion_of(name)
-        if row is None:
+        criterion = stage.criterion_of(name)
+        if criterion is None:
             return len(stage.criteria), 0, name
-        return stage.criteria.index(row), row.functions.index(name) if name in row.functions else 0, name
+        at = criterion.functions.index(name) if name in criterion.functions else 0
+        return stage.criteria.index(criterion), at, name
 
     return min(unwritten, key=place, default=None)
 

@@ -100,9 +100,9 @@ class Tally:
     def count(self, result: Result, fault: str = "") -> None:
         """Count a result by what came of it; fault says why the grader failed."""
         ran = result.outcome == "graded" and not result.verdict.get("problem")
-        for row in result.verdict.get("criteria") or () if ran else ():
-            self.tries[row["id"]] += row["status"] not in ("not_started", "blocked")
-            self.passes[row["id"]] += row["status"] == "passed" or bool(row.get("values_right"))
+        for criterion in result.verdict.get("criteria") or () if ran else ():
+            self.tries[criterion["id"]] += criterion["status"] not in ("not_started", "blocked")
+            self.passes[criterion["id"]] += criterion["status"] == "passed" or bool(criterion.get("values_right"))
         match result.outcome:
             case "missing":
                 self.missing += 1

@@ -76,7 +76,7 @@ def dossier(
             StageDossier(
                 entry,
                 str(verdict.get("title") or ""),
-                tuple(_earned(row, earned, reasons) for row in verdict.get("criteria") or ()),
+                tuple(_earned(each, earned, reasons) for each in verdict.get("criteria") or ()),
                 marked(text, _said(verdict, criterion)) if text is not None else (),
                 tuple(each for each in history if each.stage in (entry.stage, "")),
                 attempt,
@@ -87,16 +87,15 @@ def dossier(
 
 
 def _earned(
-    row: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]
+    criterion: Mapping[str, Any], earned: Mapping[str, tuple[float, float]], reasons: Mapping[str, str]
 ) -> CriterionPoints:
-    points, out_of = earned.get(row["id"], (0.0, 0.0))
-    failures = row.get("failures") or ()
+    points, out_of = earned.get(criterion["id"], (0.0, 0.0))
+    failures = criterion.get("failures") or ()
     calls = [f"{each.get('call') or each.get('test') or ''}: {_first(each.get('message'))}" for each in failures]
     causes = dict.fromkeys(_cause(each["cause"]) for each in failures if each.get("cause"))
-    about = str(row.get("text") or row["id"])
-    return CriterionPoints(
-        row["id"], about, row["status"], points, out_of, reasons.get(row["id"], ""), tuple(calls), tuple(causes)
-    )
+    name, reason = criterion["id"], reasons.get(criterion["id"], "")
+    about = str(criterion.get("text") or name)
+    return CriterionPoints(name, about, criterion["status"], points, out_of, reason, tuple(calls), tuple(causes))
 
 
 def _cause(cause: Mapping[str, Any]) -> str:
@@ -125,8 +124,8 @@ def marked(text: bytes, said: Iterable[tuple[int, str]]) -> tuple[MarkedLine, ..
 
 def _said(verdict: Mapping[str, Any], criterion: str) -> Iterator[tuple[int, str]]:
     """Yield the causes of a verdict with their lines; of a failure without a cause what it is, at its own line."""
-    for row in verdict.get("criteria") or ():
-        for failure in (row.get("failures") or ()) if criterion in ("", row["id"]) else ():
+    for each in verdict.get("criteria") or ():
+        for failure in (each.get("failures") or ()) if criterion in ("", each["id"]) else ():
             cause = failure.get("cause") or {}
             place = str(failure.get("where") or "").rpartition(":")[2]
             line = cause.get("line") or (int(place) if place.isdecimal() and not cause else 0)
@@ -163,15 +162,15 @@ def _document(each: StageDossier) -> dict[str, Any]:
         else None,
         "criteria": [
             {
-                "id": row.id,
-                "status": row.status,
-                "points": round(row.points, 2),
-                "out_of": round(row.out_of, 2),
-                "reason": row.reason or None,
-                "calls": list(row.calls),
-                "causes": list(row.causes),
+                "id": criterion.id,
+                "status": criterion.status,
+                "points": round(criterion.points, 2),
+                "out_of": round(criterion.out_of, 2),
+                "reason": criterion.reason or None,
+                "calls": list(criterion.calls),
+                "causes": list(criterion.causes),
             }
-            for row in each.criteria
+            for criterion in each.criteria
         ],
         "lines": [{"line": line.number, "text": line.text, "causes": list(line.causes)} for line in each.code],
         "history": [

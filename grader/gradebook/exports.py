@@ -97,7 +97,7 @@ def as_json(entries: Iterable[Entry]) -> str:
             "corrections": [{"criterion": each.criterion, **_by_hand(each)} for each in entry.corrections],
             "file": entry.label or None,
             "reason": entry.problem or entry.fault or None,
-            "rows": {row["id"]: row["status"] for row in (entry.verdict or {}).get("criteria", ())},
+            "rows": {each["id"]: each["status"] for each in (entry.verdict or {}).get("criteria", ())},
         }
 
     return dumps({"schema": SCHEMA, "marks": [mark(entry) for entry in entries]})
@@ -275,7 +275,7 @@ def as_parquet(entries: Sequence[Entry]) -> bytes:
         {
             **{name: None if value == "" else value for name, value in _row(entry).items()},
             "graded": entry.graded,
-            "rows": [(row["id"], row["status"]) for row in (entry.verdict or {}).get("criteria", ())],
+            "rows": [(each["id"], each["status"]) for each in (entry.verdict or {}).get("criteria", ())],
         }
         for entry in entries
     ]
@@ -332,8 +332,8 @@ def _text(entry: Entry) -> str:
         return entry.problem
     if entry.outcome == "fault":
         return f"the grader failed; this costs the student nothing{f': {entry.fault}' if entry.fault else ''}"
-    rows = (entry.verdict or {}).get("criteria", ())
-    return "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")
+    criteria = (entry.verdict or {}).get("criteria", ())
+    return "\n".join(f"{each['id']}: {each['status']}" for each in criteria if each["status"] != "passed")
 
 
 CSV = Format("csv", as_csv)

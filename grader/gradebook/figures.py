@@ -19,11 +19,11 @@ from grader.report.terminal.layout import MARKS
 Document = Mapping[str, Any]
 BINS = 11  # of points: tenths of what there is to be earned, and all of it
 MANY = 3  # attempts without a full pass, from which somebody is stuck
-AGAIN = 2  # attempts from which a row that passed in none of them says so too
+AGAIN = 2  # attempts from which a criterion that passed in none of them says so too
 MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up names
 MOST_TEXT = 400
 MOST_REASON = 160  # characters beside a student's name
-MOST_NAMED = 3  # rows there
+MOST_NAMED = 3  # criteria there
 _LINE = re.compile(  # differs between students who made the same mistake
     r" \(in line \d+(?: and \d+)* too\)|,? \(?(?:in |of )?line \d+\)?"
 )
@@ -108,7 +108,7 @@ def _tries(book: Gradebook, student: str) -> Mapping[str, tuple[GradedAttempt, .
 
 @dataclass
 class CriterionFigures:
-    """One row of a stage: how many of those whose module ran pass it, are robust, or have not started it."""
+    """One criterion of a stage: how many of those whose module ran pass it, are robust, or have not started it."""
 
     stage: str
     id: str
@@ -134,7 +134,7 @@ class StageFigures:
     passed: int = 0
     late: int = 0
     attempts: int = 0
-    rows: dict[str, CriterionFigures] = field(default_factory=dict)
+    criteria: dict[str, CriterionFigures] = field(default_factory=dict)
     bins: list[int] = field(default_factory=lambda: [0] * BINS)
     seconds: array[float] = field(default_factory=lambda: array("d"))
     matrix: list[MatrixLine] = field(default_factory=list)
@@ -164,7 +164,7 @@ class MistakeFigures:
     """A mistake that verdicts name, the criteria that it hits, and how many students made it in any attempt."""
 
     stage: str
-    row: str
+    criterion: str
     text: str
     fix: str
     students: int = 0
@@ -173,12 +173,12 @@ class MistakeFigures:
 
 @dataclass(frozen=True)
 class StuckStudent:
-    """Someone without a full pass: the number of attempts, the rows that passed in none, and whether any module ran."""
+    """Someone without a full pass: the number of attempts, the criteria that passed in none, and if any module ran."""
 
     student: str
     stage: str
     attempts: int
-    rows: tuple[str, ...]
+    criteria: tuple[str, ...]
     ran: bool = True
 
 
@@ -198,7 +198,7 @@ class StudentSummary:
 class MatrixLine:
     """A student's line in a stage's matrix: how it came out in a few words, and a sign for each criterion.
 
-    signs stand in the order of the stage's rows, a space where there is none; they are empty where no module ran.
+    signs stand in the order of the stage's criteria, a space where there is none; they are empty where no module ran.
     reason says what lacks, by_hand what a person gave.
     """
 
@@ -253,7 +253,7 @@ class Figures:
             stage = self.stages.setdefault(entry.stage, StageFigures(entry.stage))
             tries = sheet.tries.get(entry.stage, ())
             _count(stage, entry, tries)
-            stage.matrix.append(_matrix_line(entry, page, stage.rows))
+            stage.matrix.append(_matrix_line(entry, page, stage.criteria))
             self._name(entry.stage, tries)
             if (slow := stuck(entry, tries)) is not None:
                 self.stuck.append(slow)
@@ -262,19 +262,19 @@ class Figures:
         """Count each mistake once that any of a student's verdicts on a stage names."""
         seen: set[tuple[str, str, str]] = set()
         causes = [
-            (str(failure["cause"].get("criterion") or row["id"]), failure["cause"], str(row["id"]))
+            (str(failure["cause"].get("criterion") or result["id"]), failure["cause"], str(result["id"]))
             for each in tries
-            for row in _rows(each.verdict)
-            for failure in row.get("failures") or ()
+            for result in _criteria(each.verdict)
+            for failure in result.get("failures") or ()
             if failure.get("cause")
         ]
-        for row, told, hit in causes:
+        for criterion, told, hit in causes:
             text = _LINE.sub("", str(told["text"]))[:MOST_TEXT]
             is_refusal = str(told["id"]).startswith(_REFUSAL)
-            key = stage, row, _NUMBERS.sub("#", text) if is_refusal else text
+            key = stage, criterion, _NUMBERS.sub("#", text) if is_refusal else text
             if key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES:
                 continue
-            made = MistakeFigures(stage, row, text, str(told["fix"] or "")[:MOST_TEXT])
+            made = MistakeFigures(stage, criterion, text, str(told["fix"] or "")[:MOST_TEXT])
             found = self.mistakes.setdefault(key, made)
             found.hits.add(hit)
             found.students += key not in seen
@@ -329,26 +329,26 @@ def lacks(entry: Entry) -> str:
         return "the grader failed"
     if (zero := zero_of(entry, as_one=False)) is not None:
         return ": ".join(filter(None, zero))
-    rows = [row for row in _rows(entry.verdict or {}) if row["status"] != "passed"]
-    if rows and all(row["status"] == "not_started" for row in _rows(entry.verdict or {})):
+    left = [each for each in _criteria(entry.verdict or {}) if each["status"] != "passed"]
+    if left and all(each["status"] == "not_started" for each in _criteria(entry.verdict or {})):
         return "not started"
-    failing = [row for row in rows if row["status"] not in ("not_started", "blocked")]
-    caused = (failure["cause"] for row in failing for failure in row.get("failures") or () if failure.get("cause"))
+    failing = [each for each in left if each["status"] not in ("not_started", "blocked")]
+    caused = (failure["cause"] for each in failing for failure in each.get("failures") or () if failure.get("cause"))
     told = next((str(cause["text"]) for cause in caused), "")
-    named = ", ".join(row["id"] for row in (failing or rows)[:MOST_NAMED])
-    more = f" and {len(failing or rows) - MOST_NAMED} more" if len(failing or rows) > MOST_NAMED else ""
+    named = ", ".join(each["id"] for each in (failing or left)[:MOST_NAMED])
+    more = f" and {len(failing or left) - MOST_NAMED} more" if len(failing or left) > MOST_NAMED else ""
     return (f"{named}{more}" + (f": {told}" if told else ""))[:MOST_REASON]
 
 
 def stuck(entry: Entry, tries: Sequence[GradedAttempt]) -> StuckStudent | None:
-    """Return that somebody is stuck: many attempts and no full pass, or a row, or all, that none of several passes."""
+    """Return that somebody is stuck: many attempts and no full pass, or a criterion, or all, that no attempt passes."""
     if entry.passed or entry.outcome in ("waits", "fault") or any(each.verdict.get("passed") for each in tries):
         return None
     if all(each.verdict.get("problem") for each in tries):
         return StuckStudent(entry.student, entry.stage, entry.attempts, (), False) if entry.attempts >= AGAIN else None
-    passing = [{row["id"] for row in _rows(each.verdict) if row["status"] == "passed"} for each in tries]
-    never = [row["id"] for row in _rows(tries[-1].verdict)] if tries else []
-    never = [row for row in never if not any(row in found for found in passing)]
+    passing = [{result["id"] for result in _criteria(each.verdict) if result["status"] == "passed"} for each in tries]
+    never = [result["id"] for result in _criteria(tries[-1].verdict)] if tries else []
+    never = [name for name in never if not any(name in found for found in passing)]
     if len(tries) >= MANY or (len(tries) >= AGAIN and never):
         return StuckStudent(entry.student, entry.stage, len(tries), tuple(never))
     return None
@@ -357,30 +357,30 @@ def stuck(entry: Entry, tries: Sequence[GradedAttempt]) -> StuckStudent | None:
 def _matrix_line(entry: Entry, page: str, known: Iterable[str]) -> MatrixLine:
     """Return a student's line; known are the stage's criteria, in their order."""
     zero = zero_of(entry)
-    rows = _rows(entry.verdict or {}) if entry.outcome == "graded" and zero is None else ()
-    states = {row["id"]: _state(row) for row in rows}
+    criteria = _criteria(entry.verdict or {}) if entry.outcome == "graded" and zero is None else ()
+    states = {each["id"]: _state(each) for each in criteria}
     signs = "".join(SIGNS.get(states.get(each, ""), " ") for each in known) if states else ""
     reached = f"{sum(each == 'passed' for each in states.values())} of {len(states)}"
     outcome = "passed" if entry.passed else zero[0] if zero else reached if states else lacks(entry)
     return MatrixLine(entry.student, page, outcome, signs, entry.points, lacks(entry), entry.by_hand)
 
 
-def _state(row: Document) -> str:
-    return "values_right" if row.get("values_right") and row["status"] == "failed" else str(row["status"])
+def _state(criterion: Document) -> str:
+    status = str(criterion["status"])
+    return "values_right" if criterion.get("values_right") and status == "failed" else status
 
 
 def _count(stage: StageFigures, entry: Entry, tries: Sequence[GradedAttempt]) -> None:
     verdict = entry.verdict or {}
     stage.outcomes[entry.outcome] += 1
     ran = entry.outcome == "graded" and zero_of(entry) is None
-    for row in _rows(verdict) if ran else ():
-        found = stage.rows.setdefault(
-            row["id"], CriterionFigures(stage.id, row["id"], str(row.get("text") or row["id"]))
-        )
+    for criterion in _criteria(verdict) if ran else ():
+        id, text = criterion["id"], str(criterion.get("text") or criterion["id"])
+        found = stage.criteria.setdefault(id, CriterionFigures(stage.id, id, text))
         found.of += 1
-        found.passed += row["status"] == "passed"
-        found.robust += row.get("robust") is True
-        found.not_started += row["status"] == "not_started"
+        found.passed += criterion["status"] == "passed"
+        found.robust += criterion.get("robust") is True
+        found.not_started += criterion["status"] == "not_started"
     stage.title = stage.title or str(verdict.get("title") or "")
     stage.passed += entry.passed
     stage.late += entry.is_late
@@ -390,6 +390,6 @@ def _count(stage: StageFigures, entry: Entry, tries: Sequence[GradedAttempt]) ->
         stage.bins[min(int((BINS - 1) * entry.points / entry.mark.out_of + 1e-9), BINS - 1)] += 1
 
 
-def _rows(verdict: Document) -> Sequence[Document]:
+def _criteria(verdict: Document) -> Sequence[Document]:
     found: Sequence[Document] = verdict.get("criteria") or ()
     return found

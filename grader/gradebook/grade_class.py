@@ -375,7 +375,7 @@ def _fault(error: BaseException, tries: int) -> GraderError:
 def explain_with_class(coordinator: Coordinator, stage: Stage) -> None:
     """Explain what fails without a cause once more, with the texts that passed; each result once.
 
-    Nothing but causes comes of it: no row, no status and no mark changes.
+    Nothing but causes comes of it: no criterion, no status and no mark changes.
     """
     passed: set[str] = set()
     failed: list[Attempt] = []
@@ -422,9 +422,9 @@ def _job(
     coordinator: Coordinator, stage: Stage, attempt: Attempt, before: Result, pool: tuple[str, ...]
 ) -> GradingJob | None:
     """Return the grading of a result with a pool; None where it has causes, or is not as it was."""
-    rows = unexplained(before.verdict) if before.outcome == "graded" else ()
+    failing = unexplained(before.verdict) if before.outcome == "graded" else ()
     text = coordinator.book.source(attempt.digest)
-    if not rows or text is None:
+    if not failing or text is None:
         return None
     try:
         known = Snapshot(stage.module, text, attempt.digest, stage.module_path, attempt.label)
@@ -434,7 +434,7 @@ def _job(
     texts = [found for digest in pool if (found := coordinator.book.source(digest)) is not None]
     if job.key != before.key or len(texts) != len(pool):
         return None
-    return replace(job, pool=most_alike(stage, rows, text, texts))
+    return replace(job, pool=most_alike(stage, failing, text, texts))
 
 
 def pool_of(digests: Iterable[str]) -> tuple[str, ...]:
@@ -447,14 +447,17 @@ def pool_of(digests: Iterable[str]) -> tuple[str, ...]:
 
 
 def unexplained(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the rows of a verdict that fail with nothing reported about why, where all may be."""
+    """Return the criteria of a verdict that fail with nothing reported about why, where all may be."""
     if document.get("feedback") != "full":
         return ()
-    rows = [row for row in document.get("criteria") or () if row["status"] != "passed"]
-    ran = {row["id"]: [each for each in row["failures"] if each.get("test") != SOURCE] for row in rows}
+    criteria = [criterion for criterion in document.get("criteria") or () if criterion["status"] != "passed"]
+    ran = {
+        criterion["id"]: [each for each in criterion["failures"] if each.get("test") != SOURCE]
+        for criterion in criteria
+    }
     return tuple(
-        row
-        for row, failures in ran.items()
+        name
+        for name, failures in ran.items()
         if any(each.get("status") == "failed" for each in failures) and not any(each.get("cause") for each in failures)
     )
 
@@ -462,16 +465,16 @@ def unexplained(document: Mapping[str, Any]) -> tuple[str, ...]:
 def with_causes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a verdict with the causes that another grading of the same text found; itself where there is none."""
     found = {
-        (row["id"], each["test"], each["status"]): each
-        for row in after.get("criteria") or ()
-        for each in row["failures"]
+        (criterion["id"], each["test"], each["status"]): each
+        for criterion in after.get("criteria") or ()
+        for each in criterion["failures"]
         if each["cause"]
     }
-    rows = [
-        {**row, "failures": [found.get((row["id"], each["test"], each["status"]), each) for each in own]}
-        if unexplained({**before, "criteria": [row]})
-        else row
-        for row in before["criteria"]
-        for own in (row.get("failures") or (),)
+    criteria = [
+        {**criterion, "failures": [found.get((criterion["id"], each["test"], each["status"]), each) for each in own]}
+        if unexplained({**before, "criteria": [criterion]})
+        else criterion
+        for criterion in before["criteria"]
+        for own in (criterion.get("failures") or (),)
     ]
-    return before if rows == list(before["criteria"]) else {**before, "criteria": rows}
+    return before if criteria == list(before["criteria"]) else {**before, "criteria": criteria}

@@ -525,9 +525,9 @@ class Loading:
 
 def _used(verdict: Mapping[str, Any]) -> Doubt | None:
     """Return the doubt that a criterion fails because it uses a package that is not there."""
-    for row in verdict.get("criteria", ()):
-        for failure in row.get("failures", ()):
+    for criterion in verdict.get("criteria", ()):
+        for failure in criterion.get("failures", ()):
             if found := _ABSENT.search(str(failure.get("message") or "")):
-                what = f"{row['id']} uses {found['package']}, which is not available when a stage is checked"
+                what = f"{criterion['id']} uses {found['package']}, which is not available when a stage is checked"
                 return Doubt("import", what, "", found["package"])
     return None

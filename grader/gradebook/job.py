@@ -122,15 +122,15 @@ def grade_job(job: GradingJob) -> Done:
 
 
 def faults(verdict: Verdict) -> Iterator[str]:
-    """Yield what failed on our side, for those who grade: of the whole run, and the first test of each row.
+    """Yield what failed on our side, for those who grade: of the whole run, and the first test of each criterion.
 
     Beside a reference that is held back a test's message is, too.
     """
     yield from verdict.faults
-    for row in verdict.criteria:
-        told = next((each for each in row.failures if each.status == "grader_fault"), None)
+    for criterion in verdict.criteria:
+        told = next((each for each in criterion.failures if each.status == "grader_fault"), None)
         if told is not None:
-            yield f"criterion {row.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
+            yield f"criterion {criterion.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
 
 
 def _grader(course: Course, stage: Stage) -> Grader:

@@ -1,4 +1,4 @@
-"""Marks: points of a verdict's rows, then lateness, then the attempt that counts; what changes them; their table.
+"""Marks: points of a verdict's criteria, then lateness, then the attempt that counts; what changes them; their table.
 
 with Gradebook.open(folder) as book:
     for entry in table(book): ...
@@ -17,34 +17,34 @@ from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, Result, Waiting
 from grader.gradebook.store import Gradebook
 from grader.report.escape import joined
-from grader.report.stored import row_passes
+from grader.report.stored import criterion_passes
 from grader.report.terminal.words import count, reached_of
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
 DIGITS = 2  # of points
-MOST_ROWS = 3  # that are named in a reason
+MOST_CRITERIA = 3  # that are named in a reason
 
 
-def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
-    """Return which part of its points a row of a verdict earns, from 0 to 1.
+def credit(criterion: Mapping[str, Any], policy: StagePolicy) -> float:
+    """Return which part of its points a criterion of a verdict earns, from 0 to 1.
 
-    A row that passes earns all of them, however robust it is. One that does not earns something by kinds only if all
-    its values are right, and by tests only if some are: a function that refuses everything passes all tests of
+    A criterion that passes earns all of them, however robust it is. One that does not earns something by kinds only if
+    all its values are right, and by tests only if some are: a function that refuses everything passes all tests of
     refusals.
     """
-    if row_passes(row, policy.passes):
+    if criterion_passes(criterion, policy.passes):
         return 1.0
-    kinds = row["kinds"]
+    kinds = criterion["kinds"]
     if policy.partial == "kinds":
-        right_values = row["status"] in ("passed", "failed") and counts_in(row).values_pass
+        right_values = criterion["status"] in ("passed", "failed") and counts_in(criterion).values_pass
         weights = {kind: policy.kinds.get(kind, 0.0) for kind in kinds} if right_values else {}
         right = [kind for kind in weights if kinds[kind]["tests_passed"] == kinds[kind]["tests_total"]]
         whole = sum(weights.values())
         return sum(weights[kind] for kind in right) / whole if whole else 0.0
     if policy.partial == "none" or ("values" in kinds and not kinds["values"]["tests_passed"]):
         return 0.0
-    return row["tests_passed"] / row["tests_total"] if row["tests_total"] else 0.0
+    return criterion["tests_passed"] / criterion["tests_total"] if criterion["tests_total"] else 0.0
 
 
 Given = Mapping[str, float]  # points that a person gave, by criterion
@@ -52,13 +52,13 @@ Given = Mapping[str, float]  # points that a person gave, by criterion
 
 def worth(verdict: Mapping[str, Any], policy: StagePolicy, given: Given = _NOTHING) -> dict[str, tuple[float, float]]:
     """Return by criterion the points that a verdict earns before lateness, and how many there are to be earned."""
-    weights = {row["id"]: policy.criteria.get(row["id"], policy.criterion) for row in verdict["criteria"]}
+    weights = {each["id"]: policy.criteria.get(each["id"], policy.criterion) for each in verdict["criteria"]}
     whole = sum(weights.values())
     scale = 1.0 if policy.points is None else policy.points / whole if whole else 0.0
     return {
-        row["id"]: (given.get(row["id"], credit(row, policy) * most), most)
-        for row in verdict["criteria"]
-        for most in (weights[row["id"]] * scale,)
+        criterion["id"]: (given.get(criterion["id"], credit(criterion, policy) * most), most)
+        for criterion in verdict["criteria"]
+        for most in (weights[criterion["id"]] * scale,)
     }
 
 
@@ -126,7 +126,7 @@ def given(overrides: Iterable[Override]) -> dict[str, dict[str, float]]:
 class MarkChange:
     """How a mark would change, and why; override says what counts instead of either, if anything does.
 
-    Its rows, or what it is made of, may change without its points.
+    Its criteria, or what it is made of, may change without its points.
     """
 
     student: str
@@ -165,7 +165,8 @@ def differences(
             cell = student, after.stage
             known = before.get(after.stage)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
-            if known is None or replace(known, result=after.result) != after or _rows(results[0]) != _rows(results[1]):
+            was, now = map(_statuses, results)
+            if known is None or replace(known, result=after.result) != after or was != now:
                 yield MarkChange(student, after.stage, known, after, _why(*results), overrides.get(cell))
 
 
@@ -173,13 +174,13 @@ def _of(all_of: Iterable[tuple[Attempt, Result]], mark: Mark | None) -> Result |
     return next((result for attempt, result in all_of if mark is not None and attempt.result == mark.result), None)
 
 
-def _rows(result: Result | None) -> dict[str, str]:
-    """Return which row is how, in a result."""
-    return {} if result is None else {row["id"]: row["status"] for row in result.verdict["criteria"]}
+def _statuses(result: Result | None) -> dict[str, str]:
+    """Return the status of each criterion, in a result."""
+    return {} if result is None else {each["id"]: each["status"] for each in result.verdict["criteria"]}
 
 
 def _why(old: Result | None, new: Result | None) -> str:
-    """Return in words what differs between two results: the rows, and what they were graded with."""
+    """Return in words what differs between two results: the criteria, and what they were graded with."""
     if old is None or new is None:
         return "graded for the first time"
     changed = [(name, getattr(old.key, name), getattr(new.key, name)) for name in ("course", "isolation", "digest")]
@@ -188,16 +189,16 @@ def _why(old: Result | None, new: Result | None) -> str:
         for name, before, after in changed
         if before != after
     ]
-    rows = _rows(old)
+    known = _statuses(old)
     moved = [
-        f"{row['id']}: {rows.get(row['id'], 'new')} → {row['status']}"
-        for row in new.verdict["criteria"]
-        if rows.get(row["id"]) != row["status"]
+        f"{each['id']}: {known.get(each['id'], 'new')} → {each['status']}"
+        for each in new.verdict["criteria"]
+        if known.get(each["id"]) != each["status"]
     ]
     if not moved and not reasons:
         return "class.toml, what makes a criterion pass, or when it was handed in"
-    more = [f"{len(moved) - MOST_ROWS} more criteria"] if len(moved) > MOST_ROWS else []
-    return "; ".join([*moved[:MOST_ROWS], *more, *reasons])
+    more = [f"{len(moved) - MOST_CRITERIA} more criteria"] if len(moved) > MOST_CRITERIA else []
+    return "; ".join([*moved[:MOST_CRITERIA], *more, *reasons])
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ class Entry:
 
     @property
     def problem(self) -> str:
-        """Why there is no verdict on rows, in one line, since it goes into cells of tables; empty where there is one.
+        """Why there is no verdict on criteria, in one line, since it goes into cells of tables; else empty.
 
         Without the folders that things were found in, which are of no concern to students.
         """
@@ -263,7 +264,7 @@ class Entry:
 
     @property
     def passed(self) -> bool:
-        """Whether every row of the attempt that counts passes."""
+        """Whether every criterion of the attempt that counts passes."""
         return self.outcome == "graded" and bool(self.verdict and self.verdict["passed"])
 
     @property

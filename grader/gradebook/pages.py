@@ -55,7 +55,7 @@ ENDINGS = (".html", ".htm", ".zip")
 FEEDBACK_FILE = "feedback.html"
 _PAGE = re.compile(r"[a-z0-9-]{1,40}-[0-9a-f]{12}\.html")
 _OURS = b'<meta name="generator" content="grader class report">'
-MOST_FAILURES = 3  # of a row
+MOST_FAILURES = 3  # of a criterion
 
 
 class ClassPages:
@@ -112,23 +112,23 @@ class ClassPages:
     def _part(self, entry: Entry, text: bytes | None) -> dict[str, Any]:
         """Return a stage: problem and hint say why nothing could be run, notes what was stood in for.
 
-        code is the module with what is wrong on each line, as far as the rows say so.
+        code is the module with what is wrong on each line, as far as the criteria say so.
         """
         verdict = entry.verdict or {}
         problem = verdict.get("problem") or {}
         failed = entry.outcome != "graded" or bool(problem)
         level = self._levels.get(entry.stage, self._feedback)
-        told = () if failed else rows(verdict, level)
+        told = () if failed else criteria(verdict, level)
         by_hand = {each.criterion: each for each in entry.corrections}
         return {
             "entry": entry,
             "by_hand": by_hand,
-            "code": marked(text, _said(told)) if text is not None and any(row.failures for row in told) else (),
+            "code": marked(text, _said(told)) if text is not None and any(each.failures for each in told) else (),
             "title": str(verdict.get("title") or ""),
             "outcome": "passed" if entry.passed else OUTCOMES.get(entry.outcome, "not passed"),
             "problem": entry.problem,
             "hint": str(problem.get("hint") or ""),
-            "rows": told,
+            "criteria": told,
             "notes": tuple(map(str, verdict.get("notes") or ())),
         }
 
@@ -158,7 +158,7 @@ class ShownFailure:
 
 @dataclass(frozen=True)
 class ShownCriterion:
-    """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
+    """One criterion as it is shown; more counts failures that are left out, lacking names the robustness missing."""
 
     id: str
     text: str
@@ -171,36 +171,36 @@ class ShownCriterion:
     more: int
 
 
-def rows(verdict: Document, feedback: Feedback) -> tuple[ShownCriterion, ...]:
-    """Return the rows of a stored verdict with what may be told of their failures."""
+def criteria(verdict: Document, feedback: Feedback) -> tuple[ShownCriterion, ...]:
+    """Return the criteria of a stored verdict with what may be told of their failures."""
     stored = verdict.get("feedback")
     before: Feedback = next((each for each in FEEDBACK if each == stored), "full")
     level = lower(feedback, before)
     lent = any(use.get("source") == "reference" for use in verdict.get("uses") or ())
-    return tuple(_row(row, level, level != before, lent) for row in verdict.get("criteria") or ())
+    return tuple(_criterion(each, level, level != before, lent) for each in verdict.get("criteria") or ())
 
 
-def _kept(row: Document, beside_reference: bool) -> list[Document]:
-    """Return the failures of a row; of a run beside a reference, whose code could read it, only our own words.
+def _kept(criterion: Document, beside_reference: bool) -> list[Document]:
+    """Return the failures of a criterion; of a run beside a reference, whose code could read it, only our own words.
 
     Earlier graders stored more of such a run.
     """
-    failures: list[Document] = list(row.get("failures") or ())
+    failures: list[Document] = list(criterion.get("failures") or ())
     return [each for each in failures if each.get("test") in (TESTS, SOURCE)] if beside_reference else failures
 
 
-def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> ShownCriterion:
-    told = tuple(_told(_kept(row, beside_reference), level, lowered))
-    counts = counts_in(row)
-    is_told = row["status"] == "passed" or row["values_right"]
+def _criterion(criterion: Document, level: Feedback, lowered: bool, beside_reference: bool) -> ShownCriterion:
+    told = tuple(_told(_kept(criterion, beside_reference), level, lowered))
+    counts = counts_in(criterion)
+    is_told = criterion["status"] == "passed" or criterion["values_right"]
     return ShownCriterion(
-        str(row["id"]),
-        str(row.get("text") or row["id"]),
-        str(row["status"]),
-        int(row["tests_passed"]),
-        int(row["tests_total"]),
+        str(criterion["id"]),
+        str(criterion.get("text") or criterion["id"]),
+        str(criterion["status"]),
+        int(criterion["tests_passed"]),
+        int(criterion["tests_total"]),
         lacking_words(counts.lacking) if is_told else "",
-        () if lowered else tuple(map(str, row.get("waits_for") or ())),
+        () if lowered else tuple(map(str, criterion.get("waits_for") or ())),
         told[:MOST_FAILURES],
         max(0, len(told) - MOST_FAILURES),
     )
@@ -225,11 +225,11 @@ def _told(failures: Any, level: Feedback, lowered: bool) -> Iterator[ShownFailur
             yield ShownFailure(test, call, message, str(each.get("help") or ""), mistake, fix, where, line)
 
 
-def _said(rows: Iterable[ShownCriterion]) -> Iterator[tuple[int, str]]:
+def _said(criteria: Iterable[ShownCriterion]) -> Iterator[tuple[int, str]]:
     """Yield what criteria tell of lines of the module."""
-    for row in rows:
-        if row.status != "not_started":
-            for each in row.failures:
+    for criterion in criteria:
+        if criterion.status != "not_started":
+            for each in criterion.failures:
                 yield each.line, cut(each.mistake or each.message.partition("\n")[0], MOST_SAID)
 
 

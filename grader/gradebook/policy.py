@@ -1,4 +1,4 @@
-"""class.toml: what results are worth, by points of rows, partial credit, deadlines, lateness and attempts.
+"""class.toml: what results are worth, by points of criteria, partial credit, deadlines, lateness and attempts.
 
 It is read into a Policy, or one error with every mistake: its place, its value and what was expected. Places are keys,
 as in stages.STAGE.deadline, after the path of the file.

@@ -55,7 +55,7 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether every row passed."""
+        """Whether every criterion passed."""
         return self.outcome == "graded" and self.verdict.get("passed") is True
 
 

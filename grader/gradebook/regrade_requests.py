@@ -79,5 +79,5 @@ def _asked(cells: Mapping[str, str], course: Course, names: Mapping[str, str]) -
     if not words:
         raise UsageError("there are no words")
     target = course.find(stage)
-    row = target.asked(criterion).id if criterion else ""
-    return RequestLine(student, target.id, row, printable(words[:MOST_WORDS]))
+    criterion_id = target.asked(criterion).id if criterion else ""
+    return RequestLine(student, target.id, criterion_id, printable(words[:MOST_WORDS]))

@@ -24,7 +24,7 @@ from grader.process import uncollected
 from grader.submission import Snapshot
 from grader.submission.parsing import Problem
 from grader.submission.reading import told_of
-from grader.submission.source import check_source, plain_text, reaches, refused_rows
+from grader.submission.source import check_source, plain_text, reaches, refused_criteria
 from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Grader:
 
         if reading.problem is not None:  # nothing has run, so that nothing can have been read
             return decide(self.stage, (), (), run(()), problem=reading.problem)
-        refused = refused_rows(self.stage, reading)
+        refused = refused_criteria(self.stage, reading)
 
         def verdict(found: Findings) -> Verdict:
             missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
@@ -169,14 +169,14 @@ class Grader:
         return verdict(found)
 
     def tests(self) -> dict[str, str]:
-        """Return the row of each test, by name and in order; none before they are loaded, or where some cannot be."""
+        """Return each test's criterion, by name and in order; none before they are loaded, or where some cannot be."""
         from grader.judging.pytest_suite import criterion_of, name_of
 
         suite = self._suite
         return {} if suite is None or suite.faults else {name_of(each): criterion_of(each) for each in suite.items}
 
-    def first_failure(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
-        """Return the first test that a module does not pass, those of rows first; None where it passes all.
+    def first_failure(self, snapshot: Snapshot, options: Options, criteria: tuple[str, ...]) -> Outcome | None:
+        """Return the first test that a module does not pass, those of criteria first; None where it passes all.
 
         Nothing is diagnosed, and whether the reference passes is not asked: this is for modules known to be wrong.
         """
@@ -185,7 +185,7 @@ class Grader:
         problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
-        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)
+        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], criteria, None)
         if found.problem is not None:
             return Outcome("the import", "", False, "crashed", found.problem.message)
         if found.faults:
@@ -311,7 +311,7 @@ class Grader:
 
 def _missing(stage: Stage, label: str) -> Problem:
     """Say so where the module loads and yet defines nothing that the stage asks for."""
-    wanted = [name for row in stage.criteria for name in row.functions]
+    wanted = [name for criterion in stage.criteria for name in criterion.functions]
     message = f"{label} defines none of this stage's functions ({', '.join(wanted[:3])}, …)"
     hint = f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/."
     return Problem("missing", message, None, hint)

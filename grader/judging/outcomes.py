@@ -40,7 +40,7 @@ SHARE_AGAIN, LEAST_AGAIN = 0.1, 1.0  # of a call's seconds, and in seconds: for 
 
 
 def charged(criterion: str, kind: str) -> str:
-    """Return what is left out once a test of a row has timed out: of its robustness, nothing that counts without it."""
+    """Return what is left out once a test of a criterion timed out: of robustness, nothing that counts without it."""
     return f"{criterion}, robustness" if kind in ROBUSTNESS else criterion
 
 
@@ -80,7 +80,7 @@ class Late:
             return False
         late = connection.late_function
         is_whole = bool(late) and self.seconds(late) == self._stage.limits.call_seconds
-        own = [name for row in self._stage.criteria if row.id == outcome.criterion for name in row.functions]
+        own = [name for each in self._stage.criteria if each.id == outcome.criterion for name in each.functions]
         if not self._endless:
             self._reaches = reaches(self._stage, plain_text(self._source))
         if late and (self._stage.criterion_of(late) or late in own):
@@ -239,8 +239,8 @@ class Assessor:
     ) -> list[Outcome]:
         """Return the outcomes of a whole run with the causes of its failures, each in the line of its fault.
 
-        asked holds rows whose causes are looked for as long as that of the first that fails; pool holds right modules
-        of a class.
+        asked holds criteria whose causes are looked for as long as that of the first that fails; pool holds right
+        modules of a class.
         """
         if self._made is None:
             return outcomes
@@ -322,12 +322,12 @@ class Assessor:
 
     def _not_written(self, base: Outcome, frames: list[Frame]) -> Outcome:
         """Tell a function that is not written yet from one that waits for another."""
-        missing, row = frames[-1].function, self.stage.criterion(base.criterion)
+        missing, criterion = frames[-1].function, self.stage.criterion(base.criterion)
         owner = missing.partition(".")[0]
         where = self.job.place(frames[-1].line)
-        elsewhere = {name for other in self.stage.criteria if other is not row for name in other.functions}
-        is_own = missing in row.functions or (owner in row.functions and missing not in elsewhere)
-        if is_own or (owner in row.functions and missing.endswith(".__init__")):
+        elsewhere = {name for other in self.stage.criteria if other is not criterion for name in other.functions}
+        is_own = missing in criterion.functions or (owner in criterion.functions and missing not in elsewhere)
+        if is_own or (owner in criterion.functions and missing.endswith(".__init__")):
             return replace(base, status="not_started", message=f"{missing} is not written yet", where=where)
         return replace(base, status="blocked", message=f"{missing} is not written yet", waits_on=owner, where=where)
 

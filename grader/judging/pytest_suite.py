@@ -109,8 +109,8 @@ class Suite:
                     sys.modules.pop(name, None)
 
     def in_order(self, first: tuple[str, ...] = ()) -> list[pytest.Item]:
-        """Return the tests, those of the rows that are to come first before the others."""
-        rank = {row: place for place, row in enumerate(first)}
+        """Return the tests, those of the criteria that are to come first before the others."""
+        rank = {criterion: place for place, criterion in enumerate(first)}
         return sorted(self.items, key=lambda item: rank.get(criterion_of(item), len(rank)))
 
     def is_hidden(self, item: pytest.Item) -> bool:
@@ -148,14 +148,14 @@ class Suite:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note which tests a verdict must see; one without a row of the checklist is the course's fault."""
+        """Note which tests a verdict must see; one without a criterion of its stage is the course's fault."""
         names = Counter(map(name_of, items))
         self.faults += [
             f"{name} exists twice: test files and tests need names of their own" for name, n in names.items() if n > 1
         ]
         empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
         self.faults += [f"{path.name} holds no test" for path in sorted(empty)]
-        known = {row.id for row in self.stage.criteria}
+        known = {each.id for each in self.stage.criteria}
         for item in items:
             criterion = criterion_of(item)
             if criterion not in known:
@@ -165,7 +165,7 @@ class Suite:
 
 
 def criterion_of(item: pytest.Item) -> str:
-    """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
+    """Return the criterion of the checklist that a test belongs to; empty where it names none, or several."""
     marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
     return marks[0] if len(marks) == 1 else ""
 

@@ -229,7 +229,7 @@ class TestRunner:
         self._is_apart = False  # whether each test has a process of its own
         self._is_checked = False  # whether a test that failed beside others has run by itself
         self._last: Connection | None = None  # of a test that has ended, in whose process another may follow
-        self._row = ""  # of that test
+        self._criterion = ""  # of that test
         self.strayed: list[int] = []  # places of tests that asked something else than their plan foresaw
 
     def run(self, places: Sequence[int]) -> Generator[Ran, None, None]:
@@ -347,10 +347,10 @@ class TestRunner:
 
     def _tried(self, place: int, following: pytest.Item | None) -> tuple[Attempt, tuple[Status, str] | None]:
         """Run a test in the process of the one before, if it may follow there, and keep the process for the next."""
-        row = criterion_of(self.items[place])
-        if self._is_apart and (self._process.fork or row != self._row):
+        criterion = criterion_of(self.items[place])
+        if self._is_apart and (self._process.fork or criterion != self._criterion):
             self._close()
-        self._row = row
+        self._criterion = criterion
         self._provider.open = self._opened
         attempt = self._attempted(place, following)
         connection = attempt.connection

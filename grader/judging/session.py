@@ -66,7 +66,7 @@ class LongLoops:
         self._hung: dict[str, Hung] = {}
 
     def note(self, item: pytest.Item, outcome: Outcome, connection: Connection, is_whole: bool) -> None:
-        """Remember the call that a test waited for in vain: one of a function, if possible in a test of its own row.
+        """Remember the call that a test waited for in vain: one of a function, if possible in a test of its criterion.
 
         is_whole says that it took all of its time: one that did not leads to another that did.
         """
@@ -141,7 +141,8 @@ class Session:
         self._workers = workers  # where those of a pool's modules come from
         process.on_request = task.shared.call
         self.shared = task.shared
-        self.slow_rows = dict.fromkeys(task.slow_rows, -1)  # the place of a test that was late: later ones are left out
+        # For each the place of a test that was late: later ones are left out.
+        self.slow_criteria = dict.fromkeys(task.slow_criteria, -1)
         self.provider = LearnerProvider(suite, task, process)
         self._assessor = assessor
         self._heard = RequestLog()
@@ -164,10 +165,10 @@ class Session:
     def run(self, items: list[pytest.Item], report: Messages, done: Set[int] = frozenset()) -> None:
         """Judge the tests but for those that are done, then tell what explains their failures."""
         self._items = self._runner.items = items
-        rows = [criterion_of(item) for item in items]
+        criteria = [criterion_of(item) for item in items]
         for places in self._groups([place for place in range(len(items)) if place not in done]):
-            own = {place for place, row in enumerate(rows) if row == self.task.options.only}
-            needed = self.task.needed(rows, self._outcomes) if done.isdisjoint(own) else places
+            own = {place for place, criterion in enumerate(criteria) if criterion == self.task.options.only}
+            needed = self.task.needed(criteria, self._outcomes) if done.isdisjoint(own) else places
             if not set(needed) & set(places):
                 break
             for ran in self._runner.run(places):
@@ -186,12 +187,12 @@ class Session:
             return next((outcome for outcome in outcomes if outcome.status != "passed"), None)
 
     def _groups(self, places: list[int]) -> list[list[int]]:
-        """Return the public tests and the hidden ones, first those of the rows that somebody waits for.
+        """Return the public tests and the hidden ones, first those of the criteria that somebody waits for.
 
         What a public test shows is told in full, and less of a hidden one: no process of a public test comes after one
         of a hidden test, unless all is told anyway.
         """
-        first = self.task.rows_first if self.suite.stage.feedback == "full" else ()
+        first = self.task.criteria_first if self.suite.stage.feedback == "full" else ()
         groups: dict[tuple[bool, bool], list[int]] = {}
         for place in places:
             key = criterion_of(self._items[place]) not in first, self.suite.is_hidden(self._items[place])
@@ -204,7 +205,7 @@ class Session:
         if ran.attempt is not None:
             self._answers.pop(ran.place, None)  # what it was answered beside others counts no more
         base = self.suite.unjudged(self._items[ran.place])
-        if left_out := ran.left_out or self._is_of_slow_row(ran.place):
+        if left_out := ran.left_out or self._is_of_slow_criterion(ran.place):
             outcome = self._untried(ran.place, left_out, report)
         elif ran.attempt is not None:
             outcome = self._taken(base, ran, ran.attempt, report)
@@ -226,11 +227,11 @@ class Session:
         return outcome
 
     def _leave_out_later(self, place: int, outcome: Outcome, report: Messages) -> None:
-        """Leave out the later tests of the row of one that did not end in time, also those that have ended."""
-        row = charged(outcome.criterion, outcome.kind)
-        self.slow_rows[row] = min(place, self.slow_rows.get(row, place))
+        """Leave out the later tests of the criterion of one that did not end in time, also those that have ended."""
+        criterion = charged(outcome.criterion, outcome.kind)
+        self.slow_criteria[criterion] = min(place, self.slow_criteria.get(criterion, place))
         for later, known in self._outcomes.items():
-            if known.status != "timed_out" and (left_out := self._is_of_slow_row(later)):
+            if known.status != "timed_out" and (left_out := self._is_of_slow_criterion(later)):
                 self._outcomes[later] = self._untried(later, left_out, report)
 
     def _taken(self, base: Outcome, ran: Ran, attempt: Attempt, report: Messages) -> Outcome:
@@ -348,15 +349,15 @@ class Session:
         """Return why a test is left out; empty where it is run."""
         if time.monotonic() >= self.task.ends_at:
             return f"{STAGE_OVER} before this test"
-        return self._is_of_slow_row(place)
+        return self._is_of_slow_criterion(place)
 
-    def _is_of_slow_row(self, place: int) -> str:
-        """Return what is told of a test of a row that has timed out before: it costs one wait, not six."""
-        if not self.slow_rows:
+    def _is_of_slow_criterion(self, place: int) -> str:
+        """Return what is told of a test of a criterion that has timed out before: it costs one wait, not six."""
+        if not self.slow_criteria:
             return ""
         item = self._items[place]
-        rows = {criterion_of(item), charged(criterion_of(item), kind_of(item))}
-        is_late = any(place > self.slow_rows.get(row, place) for row in rows)
+        criteria = {criterion_of(item), charged(criterion_of(item), kind_of(item))}
+        is_late = any(place > self.slow_criteria.get(criterion, place) for criterion in criteria)
         return "skipped: an earlier test of this criterion timed out" if is_late else ""
 
 
@@ -384,7 +385,7 @@ def _judge(task: JudgeTask, process: LearnerProcess, messages: Messages, workers
 
 def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
     """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
-    items = task.suite.in_order(task.rows_first)
+    items = task.suite.in_order(task.criteria_first)
     session.provider.begin()
     try:
         first = task.first
@@ -394,7 +395,7 @@ def _hear(task: JudgeTask, session: Session, messages: Messages) -> None:
         task.shared.at("loading", first)
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
-        wanted = {name for row in task.suite.stage.criteria for name in row.functions}
+        wanted = {name for criterion in task.suite.stage.criteria for name in criterion.functions}
         messages.send("loaded", sorted(wanted & set(session.process.names)))
         if task.first_failure is not None:
             session.first_failure(items, messages)

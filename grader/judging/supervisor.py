@@ -65,7 +65,7 @@ class Supervisor:
         self._judges = judges
         self._on_test = on_test
         self._on_decided = on_decided
-        self._items = task.suite.in_order(task.rows_first)
+        self._items = task.suite.in_order(task.criteria_first)
         self._outcomes: dict[int, Outcome] = {}
         self._told: dict[int, Status] = {}
         self._of_this_judge: set[int] = set()
@@ -200,7 +200,7 @@ class Supervisor:
         done = frozenset(self._outcomes)
         left = [place for place in self._needed() if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first
-        self._task = replace(self._task, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
+        self._task = replace(self._task, first=first, doubted=doubted, slow_criteria=frozenset(slow), done=done)
         is_over = self._task.first_failure is not None and any(o.status != "passed" for o in self._outcomes.values())
         return bool(left) and not is_over
 

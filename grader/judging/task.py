@@ -199,11 +199,12 @@ class JudgeTask:
     """All that one judge works on: the suite, the module and its worker's tier, how to grade, and where to begin.
 
     ends_at is when the time is used up, on the monotonic clock. answers makes what explains wrong answers; nothing
-    does without. first_failure holds rows to run first: then the first test that does not pass ends the run, nothing
-    is explained, and whether the reference passes is not asked. plan is what the tests ask with this seed, where known.
+    does without. first_failure holds criteria to run first: then the first test that does not pass ends the run,
+    nothing is explained, and whether the reference passes is not asked. plan is what the tests ask with this seed,
+    where known.
 
     For a judge that follows another: doubted says that the one before it ended in the first test, so that only the
-    reference runs that one; done holds the places of tests that have an outcome, slow_rows rows that timed out.
+    reference runs that one; done holds the places of tests that have an outcome, slow_criteria criteria that timed out.
     """
 
     suite: Suite
@@ -217,11 +218,11 @@ class JudgeTask:
     plan: Plan | None = None
     first: int = 0
     doubted: bool = False
-    slow_rows: frozenset[str] = frozenset()
+    slow_criteria: frozenset[str] = frozenset()
     done: frozenset[int] = frozenset()
 
     @property
-    def rows_first(self) -> tuple[str, ...]:
+    def criteria_first(self) -> tuple[str, ...]:
         return self.first_failure or (*filter(None, (self.options.only,)), *self.options.ahead)
 
     @property
@@ -229,15 +230,15 @@ class JudgeTask:
         """Whether causes are looked for beside the known mistakes."""
         return self.suite.stage.feedback == self.options.feedback == "full"
 
-    def needed(self, rows: Sequence[str], ended: Mapping[int, Outcome]) -> list[int]:
-        """Return the places of the tests that are needed, by the row of each and what came of those that have ended.
+    def needed(self, criteria: Sequence[str], ended: Mapping[int, Outcome]) -> list[int]:
+        """Return the places of the tests that are needed; criteria has each test's own, ended what came of some.
 
-        It is all of them, but where one row was asked for and nothing of it needs a cause: where something does, what
-        the other tests ask and are answered is evidence, so that the cause is that of a whole check.
+        It is all of them, but where one criterion was asked for and nothing of it needs a cause: where something does,
+        what the other tests ask and are answered is evidence, so that the cause is that of a whole check.
         """
-        own = [place for place, row in enumerate(rows) if row == self.options.only]
+        own = [place for place, criterion in enumerate(criteria) if criterion == self.options.only]
         is_enough = all(place in ended and ended[place].status not in EXPLAINED for place in own)
-        return own if self.options.only is not None and is_enough else list(range(len(rows)))
+        return own if self.options.only is not None and is_enough else list(range(len(criteria)))
 
 
 @dataclass(frozen=True)

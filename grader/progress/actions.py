@@ -130,7 +130,7 @@ def _own(
 ) -> Verdict:
     """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
     verdict = graded(workspace, stage, snapshot, request, on_test, on_decided)
-    last_check.remember(workspace.store.folder, stage, verdict, request.row)
+    last_check.remember(workspace.store.folder, stage, verdict, request.asked)
     try:
         return _recorded(workspace, stage, snapshot, request, verdict)
     except ProgressError as error:
@@ -154,7 +154,7 @@ def _recorded(
     before = workspace.store.read()
     record = workspace.store.record_pass if verdict.passed else workspace.store.record_public
     made = made_here()
-    robust = sum(row.robust for row in verdict.criteria)
+    robust = sum(each.robust for each in verdict.criteria)
     after = record(
         stage.id, snapshot.digest, verdict.run.seed, __version__, now, isolation=verdict.run.isolation,
         python=made.python, numpy=made.numpy, criteria=len(verdict.criteria), robust=robust,
@@ -218,7 +218,7 @@ def solution(workspace: Workspace, stage: Stage) -> str:
     if stage.id not in workspace.store.read().passed:
         more = (
             f"`grader hint {stage.id}` helps one step further. After the last hint of a criterion "
-            f"`grader solution {stage.id} ROW --give-up` shows its function alone."
+            f"`grader solution {stage.id} CRITERION --give-up` shows its function alone."
         )
         raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
     return reference_source(stage)
@@ -234,20 +234,20 @@ def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
     return last_check.recall(workspace.store.folder, stage, snapshot.whole, __version__)
 
 
-def checked(workspace: Workspace, stage: Stage, row: str | None = None) -> LastCheck:
+def checked(workspace: Workspace, stage: Stage, criterion: str | None = None) -> LastCheck:
     """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded.
 
-    row is the row that somebody wants to read: where the last check had only a small share of trials for its cause, it
-    is looked for anew.
+    criterion is the one that somebody wants to read: where the last check had only a small share of trials for
+    its cause, it is looked for anew.
     """
     known = last_checked(workspace, stage)
-    if known is not None and (row is None or stage.feedback != "full" or known.is_searched(row)):
+    if known is not None and (criterion is None or stage.feedback != "full" or known.is_searched(criterion)):
         return known
-    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest(row=row))
+    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest(asked=criterion))
     if verdict.problem is not None:
         hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
         raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
-    last_check.remember(workspace.store.folder, stage, verdict, row)
+    last_check.remember(workspace.store.folder, stage, verdict, criterion)
     return last_check.of(verdict, stage)
 
 
@@ -262,16 +262,16 @@ def _needed(course: Course, stage: Stage) -> set[str]:
     return found
 
 
-def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> tuple[Stage, str | None]:
-    """Return the stage of a name and the row asked for; a name that is no stage may be a row of where one is.
+def stage_and_criterion(workspace: Workspace, stage: str | None, criterion: str | None) -> tuple[Stage, str | None]:
+    """Return the stage of a name and the criterion asked for; a name that is no stage may be one of its criteria.
 
-    Raises UnknownStage where it is neither, which names the rows there that it is like.
+    Raises UnknownStage where it is neither, which names the criteria there that it is like.
     """
     try:
-        return stage_or_current(workspace, stage), row
+        return stage_or_current(workspace, stage), criterion
     except UnknownStage as error:
         here = stage_here(workspace)
-        if not stage or row is not None or here is None:
+        if not stage or criterion is not None or here is None:
             raise
         if here.meant(stage):
             return here, stage

@@ -1,4 +1,4 @@
-"""The hints of a row, the remedy for what a check found in it, and last its function as the reference has it.
+"""The hints of a criterion, the remedy for what a check found in it, and last its function as the reference has it.
 
 Three hints are the course's. Where the values are right, what is missing beside them comes before the last of the
 three; after it comes what to write where a check found the fault.
@@ -33,14 +33,14 @@ REMEDIES: Mapping[Kind, str] = {
 }
 
 
-def remedy_of(row: Criterion, about: CriterionCheck) -> str:
-    """Return what to do about what a check found in a row; empty where nothing is known that fits."""
+def remedy_of(criterion: Criterion, about: CriterionCheck) -> str:
+    """Return what to do about what a check found in a criterion; empty where nothing is known that fits."""
     lacking = [each.kind for each in about.kinds] if about.is_nearly_done else []
     kind = next((each for each in REMEDIES if each in lacking), None)
     if kind is None:
         return ""
     example = f": {about.example.rstrip('.')}" if about.example else ""
-    return REMEDIES[kind].format(example=example, name=row.functions[0])
+    return REMEDIES[kind].format(example=example, name=criterion.functions[0])
 
 
 MARK = 16  # characters of a digest that tell one remedy from another
@@ -48,7 +48,7 @@ MARK = 16  # characters of a digest that tell one remedy from another
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
+    """One hint of a criterion: its text, which of how many it is, from 1, and what the last check found of it.
 
     number is 0 where the text is what to do about what the check found: is_fix says that it is what to write in place
     of the fault that was named, has_fix that this is there to be asked for. can_be_seen says whether the reference can
@@ -68,11 +68,11 @@ class Hint:
 
 
 def next_hint(workspace: Workspace, stage: Stage, criterion: str | None, fix: bool = False) -> Hint | None:
-    """Return the next hint of a row, by default of the first that does not pass; None where all pass.
+    """Return the next hint of a criterion, by default of the first that does not pass; None where all pass.
 
     What the last check found counts while the module is as it was then; else it is graded here, without recording. A
-    function that stands in several rows means the first of them that does not pass. A row that passes without all of
-    its robustness gets a hint, with what is missing, where it is asked for.
+    function that stands in several criteria means the first of them that does not pass. A criterion that passes without
+    all of its robustness gets a hint, with what is missing, where it is asked for.
 
     Where the values are right, what to do about the rest comes first, and the last of the course's hints follows: the
     first two lead to values. After the last hint, or with fix at once, comes the fix of the cause that the check named;
@@ -85,57 +85,57 @@ def next_hint(workspace: Workspace, stage: Stage, criterion: str | None, fix: bo
     known = last_checked(workspace, stage)
     if len(meant) > 1 or fix or (known is not None and asked is not None):
         known = checked(workspace, stage, asked)
-    ids = [row.id for row in meant]
+    ids = [each.id for each in meant]
     lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
-    about = next((row for row in lacking if row.id in ids), None)
+    about = next((each for each in lacking if each.id in ids), None)
     if about is None and criterion is None:
         return None
-    row = meant[0] if about is None else stage.criterion(about.id)
+    chosen = meant[0] if about is None else stage.criterion(about.id)
     if fix and (about is None or not about.fix):
-        message = f"the last check named no cause in {row.id} of {stage.id}, so that there is no fix to show"
-        raise UsageError(message, f"`grader hint {stage.id} {row.id}` helps one step further.")
-    progress, total, unrecorded = workspace.store.read(), len(row.hints), ""
-    remedy = _untold(progress, stage, row, about)
+        message = f"the last check named no cause in {chosen.id} of {stage.id}, so that there is no fix to show"
+        raise UsageError(message, f"`grader hint {stage.id} {chosen.id}` helps one step further.")
+    progress, total, unrecorded = workspace.store.read(), len(chosen.hints), ""
+    remedy = _untold(progress, stage, chosen, about)
     least = total if about is not None and about.is_nearly_done else 1
     place = 0
     has_fix = about is not None and bool(about.fix)
-    is_fix = has_fix and (fix or (not remedy and _told(progress, stage, row) == total))
+    is_fix = has_fix and (fix or (not remedy and _told(progress, stage, chosen) == total))
     if about is not None and is_fix:
         remedy = about.fix
     try:
         if remedy:
-            workspace.store.record_remedy(stage.id, row.id, _mark(remedy))
+            workspace.store.record_remedy(stage.id, chosen.id, _mark(remedy))
         else:
-            place = workspace.store.next_hint(stage.id, row.id, total, least)
+            place = workspace.store.next_hint(stage.id, chosen.id, total, least)
     except ProgressError as error:  # a disk that is full keeps nobody from a hint
-        place = min(max(_told(progress, stage, row), least - 1), total - 1)
+        place = min(max(_told(progress, stage, chosen), least - 1), total - 1)
         unrecorded = error.message
-    text, number = (remedy, 0) if remedy else (row.hints[place], place + 1)
-    return Hint(row, text, number, total, about, not public_only(stage), unrecorded, is_fix, has_fix)
+    text, number = (remedy, 0) if remedy else (chosen.hints[place], place + 1)
+    return Hint(chosen, text, number, total, about, not public_only(stage), unrecorded, is_fix, has_fix)
 
 
-def hints_left(workspace: Workspace, stage: Stage, row: Criterion) -> int:
-    """Return how often a row's next hint has to be asked for until the last one has been shown."""
+def hints_left(workspace: Workspace, stage: Stage, criterion: Criterion) -> int:
+    """Return how often a criterion's next hint has to be asked for until the last one has been shown."""
     progress = workspace.store.read()
-    left = len(row.hints) - _told(progress, stage, row)
+    left = len(criterion.hints) - _told(progress, stage, criterion)
     if not left:
         return 0
     known = last_checked(workspace, stage)
     lacking = () if known is None else (*known.open, *known.not_robust)
-    about = next((each for each in lacking if each.id == row.id), None)
+    about = next((each for each in lacking if each.id == criterion.id), None)
     left = 1 if about is not None and about.is_nearly_done else left
-    return left + bool(_untold(progress, stage, row, about))
+    return left + bool(_untold(progress, stage, criterion, about))
 
 
-def _told(progress: Progress, stage: Stage, row: Criterion) -> int:
-    return min(progress.hints.get(f"{stage.id}/{row.id}", 0), len(row.hints))
+def _told(progress: Progress, stage: Stage, criterion: Criterion) -> int:
+    return min(progress.hints.get(f"{stage.id}/{criterion.id}", 0), len(criterion.hints))
 
 
-def _untold(progress: Progress, stage: Stage, row: Criterion, about: CriterionCheck | None) -> str:
+def _untold(progress: Progress, stage: Stage, criterion: Criterion, about: CriterionCheck | None) -> str:
     """Return the remedy of what the last check found, unless that, or the fix after it, was told last."""
-    if about is None or not (text := remedy_of(row, about)):
+    if about is None or not (text := remedy_of(criterion, about)):
         return ""
-    told = progress.remedies.get(f"{stage.id}/{row.id}")
+    told = progress.remedies.get(f"{stage.id}/{criterion.id}")
     return "" if told in (_mark(text), _mark(about.fix)) else text
 
 
@@ -145,7 +145,7 @@ def _mark(remedy: str) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was shown of a row: functions of the reference, the private helpers that these need, and their text.
+    """What was shown of a criterion: functions of the reference, the private helpers that these need, and their text.
 
     when is the time of the first showing; None where the stage had passed, so that nothing is recorded.
     """
@@ -157,44 +157,44 @@ class Seen:
     when: str | None
 
 
-def is_new(workspace: Workspace, stage: Stage, row: Criterion) -> bool:
-    """Say whether showing a row would be recorded now.
+def is_new(workspace: Workspace, stage: Stage, criterion: Criterion) -> bool:
+    """Say whether showing a criterion would be recorded now.
 
     Raises SealError where the reference is sealed and its key is somewhere else, StageLocked before the last hint.
     """
     if public_only(stage):
         message = f"the solution of {stage.id} is sealed in this copy of the course, and the key to it is not here"
-        remedy = f"Ask your instructor about {row.id}; `grader show {stage.id} {row.id}` explains the step."
+        remedy = f"Ask your instructor about {criterion.id}; `grader show {stage.id} {criterion.id}` explains the step."
         raise SealError(message, remedy)
     progress = workspace.store.read()
-    if stage.id in progress.passed or row.id in progress.seen_of(stage):
+    if stage.id in progress.passed or criterion.id in progress.seen_of(stage):
         return False
-    if left := hints_left(workspace, stage, row):
-        message = f"{row.id} is shown after its last hint, and {left} hint{' is' if left == 1 else 's are'} left"
-        raise StageLocked(message, f"`grader hint {stage.id} {row.id}` shows the next one.")
+    if left := hints_left(workspace, stage, criterion):
+        message = f"{criterion.id} is shown after its last hint, and {left} hint{' is' if left == 1 else 's are'} left"
+        raise StageLocked(message, f"`grader hint {stage.id} {criterion.id}` shows the next one.")
     return True
 
 
-def shown(workspace: Workspace, stage: Stage, row: Criterion, now: datetime) -> Seen:
-    """Return the function of a row as the reference has it, and record that; the stage can still be passed.
+def shown(workspace: Workspace, stage: Stage, criterion: Criterion, now: datetime) -> Seen:
+    """Return the function of a criterion as the reference has it, and record that; the stage can still be passed.
 
     It is recorded first: what cannot be recorded, a ProgressError, is not shown. Raises what is_new raises, too.
     """
-    new = is_new(workspace, stage, row)
-    functions = subjects(stage, row)
-    others = {name for other in stage.criteria for name in other.functions} - {*row.functions}
+    new = is_new(workspace, stage, criterion)
+    functions = subjects(stage, criterion)
+    others = {name for other in stage.criteria for name in other.functions} - {*criterion.functions}
     found = excerpt_of(reference_source(stage), stub_source(stage), functions, others)
     if not found.text.strip():
         raise CourseError(f"the reference of {stage.id} has no {functions[0]}", "Its author has to add it.")
-    progress = workspace.store.record_seen(stage.id, row.id, now) if new else workspace.store.read()
-    return Seen(row, functions, found.helpers, found.text, progress.seen.get(f"{stage.id}/{row.id}"))
+    progress = workspace.store.record_seen(stage.id, criterion.id, now) if new else workspace.store.read()
+    return Seen(criterion, functions, found.helpers, found.text, progress.seen.get(f"{stage.id}/{criterion.id}"))
 
 
-def subjects(stage: Stage, row: Criterion) -> tuple[str, ...]:
-    """Return the functions and methods that a row is about; a class belongs to the first row that names it.
+def subjects(stage: Stage, criterion: Criterion) -> tuple[str, ...]:
+    """Return the functions and methods that a criterion is about; a class belongs to the first criterion that names it.
 
-    Later rows that name it as well build on it.
+    Later criteria that name it as well build on it.
     """
-    used = {name for other in stage.criteria[: stage.criteria.index(row)] for name in other.functions}
+    used = {name for other in stage.criteria[: stage.criteria.index(criterion)] for name in other.functions}
     classes = {name for name in used if name[:1].isupper() and "." not in name}
-    return tuple(name for name in row.functions if name not in classes) or row.functions
+    return tuple(name for name in criterion.functions if name not in classes) or criterion.functions

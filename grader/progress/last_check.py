@@ -29,11 +29,11 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True)
 class CriterionCheck:
-    """How one row did: its status, the mistake that explains it, if one does, and what it waits for.
+    """How one criterion did: its status, the mistake that explains it, if one does, and what it waits for.
 
     lacking holds by kind how many tests of it pass and how many there are, of the kinds of which some do not pass.
     fix is what to do about the mistake; example is, where the values are right, a call that fails and what came of it.
-    has_values says whether the row has tests of values.
+    has_values says whether the criterion has tests of values.
     """
 
     id: str
@@ -76,61 +76,61 @@ class CriterionCheck:
 
 @dataclass(frozen=True)
 class LastCheck:
-    """What a check found in all rows of a stage; of these, those that do not pass, the first to work on first.
+    """What a check found in all criteria of a stage; of these, those that do not pass, the first to work on first.
 
-    asked is the row whose cause somebody wanted to read.
+    asked is the criterion whose cause somebody wanted to read.
     """
 
-    rows: tuple[CriterionCheck, ...]
+    criteria: tuple[CriterionCheck, ...]
     asked: str = ""
 
     @property
     def open(self) -> tuple[CriterionCheck, ...]:
-        left = [row for row in self.rows if row.status != "passed"]
-        return tuple(sorted(left, key=lambda row: row.status == "blocked"))
+        left = [each for each in self.criteria if each.status != "passed"]
+        return tuple(sorted(left, key=lambda each: each.status == "blocked"))
 
-    def row(self, criterion: str) -> CriterionCheck | None:
-        """Return what was found of a row that does not pass; None where it passes."""
-        return next((row for row in self.open if row.id == criterion), None)
+    def criterion(self, criterion: str) -> CriterionCheck | None:
+        """Return what was found of a criterion that does not pass; None where it passes."""
+        return next((each for each in self.open if each.id == criterion), None)
 
     def is_searched(self, criterion: str) -> bool:
-        """Say whether the cause of a row was found or looked for with a full share of the trials, or there is none."""
-        row = self.row(criterion)
-        if row is None or row.status != "failed" or row.mistake or row.is_nearly_done:
+        """Say whether a criterion's cause was found or looked for with a full share of the trials, or there is none."""
+        found = self.criterion(criterion)
+        if found is None or found.status != "failed" or found.mistake or found.is_nearly_done:
             return True
-        first = next((each.id for each in self.rows if each.status == "failed"), None)
+        first = next((each.id for each in self.criteria if each.status == "failed"), None)
         return criterion in (first, self.asked)
 
     @property
     def passed(self) -> int:
-        """How many rows pass."""
-        return sum(row.status == "passed" for row in self.rows)
+        """How many criteria pass."""
+        return sum(each.status == "passed" for each in self.criteria)
 
     @property
     def robust(self) -> int:
-        """How many rows pass with every test of refusals and of the dtype."""
-        return sum(row.robust for row in self.rows)
+        """How many criteria pass with every test of refusals and of the dtype."""
+        return sum(each.robust for each in self.criteria)
 
     @property
     def not_robust(self) -> tuple[CriterionCheck, ...]:
-        """The rows that pass and lack some of their robustness."""
-        return tuple(row for row in self.rows if row.status == "passed" and not row.robust)
+        """The criteria that pass and lack some of their robustness."""
+        return tuple(each for each in self.criteria if each.status == "passed" and not each.robust)
 
 
 def of(verdict: Verdict, stage: Stage) -> LastCheck:
-    """Return what of a verdict on all rows is kept."""
-    return LastCheck(tuple(_row(row, stage, bool(verdict.run.withheld)) for row in verdict.criteria))
+    """Return what of a verdict on all criteria is kept."""
+    return LastCheck(tuple(_check_of(result, stage, bool(verdict.run.withheld)) for result in verdict.criteria))
 
 
 def remember(folder: Path, stage: Stage, verdict: Verdict, asked: str | None = None) -> None:
     """Keep what a check of a whole module found, in folder; nothing where it came to nothing, or is a fault of ours.
 
-    asked is the row whose cause somebody wanted to read.
+    asked is the criterion whose cause somebody wanted to read.
     """
     if verdict.grader_fault or verdict.problem is not None or verdict.run.only is not None or not verdict.criteria:
         return
-    rows = [asdict(row) for row in of(verdict, stage).rows]
-    data = {"version": VERSION, "submission": verdict.run.submission, "course": verdict.run.course, "rows": rows}
+    criteria = [asdict(each) for each in of(verdict, stage).criteria]
+    data = {"version": VERSION, "submission": verdict.run.submission, "course": verdict.run.course, "rows": criteria}
     data |= {"asked": asked} if asked is not None else {}
     with suppress(ProgressError):
         write_atomically(_path(folder, stage), json.dumps(data, indent=1), ProgressError, parents=True)
@@ -147,38 +147,39 @@ def recall(folder: Path, stage: Stage, submission: str | None, course: str) -> L
         wanted = data["submission"] if submission is None else submission
         if (data["version"], data["submission"], data["course"]) != (VERSION, wanted, course):
             return None
-        rows, asked = tuple(_read(row, stage.passes) for row in data["rows"]), str(data.get("asked", ""))
+        criteria, asked = tuple(_read(each, stage.passes) for each in data["rows"]), str(data.get("asked", ""))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return LastCheck(rows, asked) if [row.id for row in rows] == [row.id for row in stage.criteria] else None
+    are_known = [each.id for each in criteria] == [each.id for each in stage.criteria]
+    return LastCheck(criteria, asked) if are_known else None
 
 
 def _path(folder: Path, stage: Stage) -> Path:
     return folder / "checks" / f"{stage.id}.json"
 
 
-def _row(row: CriterionResult, stage: Stage, withheld: bool) -> CriterionCheck:
-    deciding = _deciding(row, stage)
+def _check_of(result: CriterionResult, stage: Stage, withheld: bool) -> CriterionCheck:
+    deciding = _deciding(result, stage)
     causes = (each.diagnosis for each in deciding if _may_tell(each, stage))
     cause = next((each for each in causes if each is not None), None)
     mistake, fix = (cause.text, cause.fix) if cause is not None else (_told_without_a_call(deciding, stage), "")
-    lacking = {each.kind: (each.passed, each.total) for each in row.kinds if each.passed < each.total}
+    lacking = {each.kind: (each.passed, each.total) for each in result.kinds if each.passed < each.total}
     names = {name for each in stage.criteria for name in each.functions}
     names |= {name.partition(".")[0] for name in names}
-    waits_for = tuple(name for name in row.waits_for if name in names)
-    tests, texts = (row.tests_passed, row.tests_total), (mistake[:MOST_TEXT], fix[:MOST_TEXT])
-    values = not row.kinds or any(each.kind == "values" for each in row.kinds)
-    found = CriterionCheck(row.id, row.status, *tests, texts[0], lacking, waits_for, texts[1], has_values=values)
+    waits_for = tuple(name for name in result.waits_for if name in names)
+    tests, texts = (result.tests_passed, result.tests_total), (mistake[:MOST_TEXT], fix[:MOST_TEXT])
+    values = not result.kinds or any(each.kind == "values" for each in result.kinds)
+    found = CriterionCheck(result.id, result.status, *tests, texts[0], lacking, waits_for, texts[1], has_values=values)
     if not found.is_nearly_done or withheld:
         return found
     return replace(found, example=next(map(_example, (each for each in deciding if _is_open(each, stage))), ""))
 
 
-def _deciding(row: CriterionResult, stage: Stage) -> list[Failure]:
-    """Return the failures that a row is about now: those of its values or, where they are right, those that count."""
-    values = [each for each in row.failures if each.kind not in BESIDE_VALUES]
-    count = [each for each in row.failures if row.counts.counts(each.kind, stage.passes)]
-    return values or count or list(row.failures)
+def _deciding(result: CriterionResult, stage: Stage) -> list[Failure]:
+    """Return the failures that a criterion is about now: of its values or, where they are right, those that count."""
+    values = [each for each in result.failures if each.kind not in BESIDE_VALUES]
+    count = [each for each in result.failures if result.counts.counts(each.kind, stage.passes)]
+    return values or count or list(result.failures)
 
 
 def _told_without_a_call(failures: list[Failure], stage: Stage) -> str:
@@ -204,7 +205,7 @@ def _is_open(failure: Failure, stage: Stage) -> bool:
 
 
 def _read(data: Any, passes: Passes) -> CriterionCheck:
-    """Return a row as it was kept, decided by the tests that count now.
+    """Return a criterion as it was kept, decided by the tests that count now.
 
     Raises ValueError, TypeError or KeyError for anything else.
     """
@@ -223,5 +224,5 @@ def _read(data: Any, passes: Passes) -> CriterionCheck:
     if not all(type(each) is str for each in texts):
         raise ValueError("a criterion of another form")
     waits_for = tuple(data["waits_for"])
-    row = CriterionCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
-    return replace(row, status=redecided(row.status, Counts(*numbers, row.kinds), passes))
+    found = CriterionCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
+    return replace(found, status=redecided(found.status, Counts(*numbers, found.kinds), passes))

@@ -1,9 +1,9 @@
 """The README of a stage as a learner reads it, and its steps: parts that each end with what to write now.
 
 A step is a section headed `### Step 4: cut and join`, with a sentence that names its functions and the command that
-checks them, and the rows as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the page
-that belongs to it begins where the step before ends, at the first section of the page for the first. Below the heading
-stands how long the step takes, `*About 25 minutes (an estimate).*`; the number stands nowhere else.
+checks them, and the criteria as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the
+page that belongs to it begins where the step before ends, at the first section of the page for the first. Below the
+heading stands how long the step takes, `*About 25 minutes (an estimate).*`; the number stands nowhere else.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ FORM = "### Step 1: what it is about"
 
 @dataclass(frozen=True)
 class ReadmeStep:
-    """One step: its number, its title, the text that leads to it and tells it, and the ids of its rows.
+    """One step: its number, its title, the text that leads to it and tells it, and the ids of its criteria.
 
-    task is the step's own section; unknown holds items of its checklist that are no row of the stage. minutes is how
-    long it takes by the page's estimate, None where the page says nothing.
+    task is the step's own section; unknown holds items of its checklist that are no criterion of the stage. minutes is
+    how long it takes by the page's estimate, None where the page says nothing.
     """
 
     number: int
     title: str
     text: str
     task: str
-    rows: tuple[str, ...]
+    criteria: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     minutes: int | None = None
 
@@ -71,7 +71,7 @@ class _Section:
 
 def steps_of(stage: Stage, text: str) -> tuple[ReadmeStep, ...]:
     """Return the steps of a README in its order; none where it has none."""
-    ids = {plain(row.text): row.id for row in stage.criteria}
+    ids = {plain(each.text): each.id for each in stage.criteria}
     found: list[ReadmeStep] = []
     part: list[str] = []
     above = ""  # the heading of the chapter that the part stands in
@@ -87,11 +87,11 @@ def steps_of(stage: Stage, text: str) -> tuple[ReadmeStep, ...]:
         part.append(section.text)
         if step is not None:
             items = _items(section.text)
-            rows = tuple(ids[item] for item in items if item in ids)
+            criteria = tuple(ids[item] for item in items if item in ids)
             unknown = tuple(item for item in items if item not in ids)
             said = re.search(_MINUTES, section.text)
             minutes = int(said[1]) if said else None
-            found.append(ReadmeStep(int(step[1]), step[2], "".join(part), section.text, rows, unknown, minutes))
+            found.append(ReadmeStep(int(step[1]), step[2], "".join(part), section.text, criteria, unknown, minutes))
             part = []
     return tuple(found)
 
@@ -144,24 +144,24 @@ def _items(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a row's text as it is compared: without the marks of code, with one kind of minus."""
+    """Return a criterion's text as it is compared: without the marks of code, with one kind of minus."""
     return " ".join(text.replace("`", "").replace("\N{MINUS SIGN}", "-").split())
 
 
 def asked(stage: Stage, steps: tuple[ReadmeStep, ...], name: str) -> tuple[ReadmeStep, ...]:
-    """Return the steps that somebody means: the one of a number, or those of a row, a function or a method.
+    """Return the steps that somebody means: the one of a number, or those of a criterion, a function or a method.
 
-    Raises UsageError, with what there is, where nothing is meant; a README without steps has none for any row.
+    Raises UsageError, with what there is, where nothing is meant; a README without steps has none for any criterion.
     """
     if not steps and stage.asked(name):
         return ()
     if name.isdigit():
         found = tuple(step for step in steps if step.number == int(name))
     else:
-        meant = {row.id for row in stage.meant(name)}
-        found = tuple(step for step in steps if meant & set(step.rows))
+        meant = {each.id for each in stage.meant(name)}
+        found = tuple(step for step in steps if meant & set(step.criteria))
     if not found:
-        names = {known: known for row in stage.criteria for known in (row.id, *row.functions)}
+        names = {known: known for each in stage.criteria for known in (each.id, *each.functions)}
         alike = [] if name.isdigit() else near(name, names)
         near_one = f"Did you mean {alike[0]}? " if alike else ""
         raise UsageError(f"{name!r} is not a step, criterion or function of {stage.id}", f"{near_one}{_listing(steps)}")
@@ -169,22 +169,23 @@ def asked(stage: Stage, steps: tuple[ReadmeStep, ...], name: str) -> tuple[Readm
 
 
 def _listing(steps: tuple[ReadmeStep, ...]) -> str:
-    lines = [f"{step.number:>4}  {', '.join(step.rows)}" for step in steps]
+    lines = [f"{step.number:>4}  {', '.join(step.criteria)}" for step in steps]
     return "\n".join(["The steps and their criteria:", *lines])
 
 
 def shown(stage: Stage, steps: tuple[ReadmeStep, ...], step: ReadmeStep, name: str = "") -> str:
     """Return one step as a page of its own: where it is, its part of the README, and how to go on.
 
-    The hint that it offers is for the row that name means, a row or a function, and by default for the step's first.
+    The hint that it offers is for the criterion that name means, a criterion or a function, and by default for the
+    step's first.
     """
     time = f", about {step.minutes} minutes" if step.minutes else ""
     head = f"# {stage.id} · {stage.title}: step {step.number} of {len(steps)}{time}\n\n"
     last = step is steps[-1]
     on = "This is the last step" if last else f"The next step: `grader show {stage.id} {step.number + 1}`"
-    meant = [row.id for row in stage.meant(name) if row.id in step.rows] if name else []
-    row = next(iter([*meant, *step.rows]), None)
-    help_ = f". Stuck? `grader hint {stage.id} {row}`.\n" if row is not None else ".\n"
+    meant = [each.id for each in stage.meant(name) if each.id in step.criteria] if name else []
+    criterion = next(iter([*meant, *step.criteria]), None)
+    help_ = f". Stuck? `grader hint {stage.id} {criterion}`.\n" if criterion is not None else ".\n"
     return f"{head}{step.text.rstrip()}\n\n{on}{help_}"
 
 
@@ -196,12 +197,12 @@ def faults(stage: Stage, steps: tuple[ReadmeStep, ...]) -> Iterator[tuple[str, s
     if [step.number for step in steps] != list(range(1, len(steps) + 1)):
         numbers = ", ".join(str(step.number) for step in steps)
         yield f"the steps of the README are numbered {numbers}", "number them 1, 2, 3 in the page's order"
-    placed = [row for step in steps for row in step.rows]
-    for row in stage.criteria:
-        if (times := placed.count(row.id)) != 1:
+    placed = [criterion for step in steps for criterion in step.criteria]
+    for each in stage.criteria:
+        if (times := placed.count(each.id)) != 1:
             said = "no step" if times == 0 else f"{times} steps"
-            yield f"criterion {row.id} belongs to {said} of the README", f"write `- [ ] {row.text}` in one step"
-    order = [row.id for row in stage.criteria if row.id in placed]
+            yield f"criterion {each.id} belongs to {said} of the README", f"write `- [ ] {each.text}` in one step"
+    order = [other.id for other in stage.criteria if other.id in placed]
     if sorted(placed) == sorted(order) and placed != order:
         wrong = next(place for place, (here, there) in enumerate(zip(placed, order, strict=True)) if here != there)
         yield (
@@ -215,16 +216,20 @@ def faults(stage: Stage, steps: tuple[ReadmeStep, ...]) -> Iterator[tuple[str, s
 def _task_faults(stage: Stage, steps: tuple[ReadmeStep, ...], step: ReadmeStep) -> Iterator[tuple[str, str]]:
     for item in step.unknown:
         yield f"step {step.number} of the README has an item that is no criterion: {item}", "copy the criterion's text"
-    if not step.rows and not step.unknown:
+    if not step.criteria and not step.unknown:
         yield f"step {step.number} of the README has no criterion", "end it with `- [ ]` and the text of a criterion"
     if f"`grader check {stage.id}`" not in " ".join(step.task.split()):
         yield f"step {step.number} of the README does not say how to check it", f"write `grader check {stage.id}`"
     earlier = {
-        name for each in steps if each.number < step.number for row in each.rows for name in _functions(stage, row)
+        name
+        for other in steps
+        if other.number < step.number
+        for each in other.criteria
+        for name in _functions(stage, each)
     }
     code = " ".join(re.findall(r"`([^`]+)`", step.task))
-    for row in (stage.criterion(each) for each in step.rows):
-        names = _functions(stage, row.id)
+    for criterion in (stage.criterion(each) for each in step.criteria):
+        names = _functions(stage, criterion.id)
         new = [name for name in names if name not in earlier]
         if missing := [name for name in new if not _is_named(name, code)]:
             yield (
@@ -232,12 +237,15 @@ def _task_faults(stage: Stage, steps: tuple[ReadmeStep, ...], step: ReadmeStep) 
                 "name what is to be written, in backticks",
             )
         elif not any(_is_named(name, code) for name in names):
-            yield f"step {step.number} of the README names no function of criterion {row.id}", "name one, in backticks"
+            yield (
+                f"step {step.number} of the README names no function of criterion {criterion.id}",
+                "name one, in backticks",
+            )
 
 
-def _functions(stage: Stage, row: str) -> tuple[str, ...]:
-    """Return what a learner writes for a row: its functions, without special methods and plain attributes."""
-    criterion: Criterion = stage.criterion(row)
+def _functions(stage: Stage, criterion_id: str) -> tuple[str, ...]:
+    """Return what a learner writes for a criterion: its functions, without special methods and plain attributes."""
+    criterion: Criterion = stage.criterion(criterion_id)
     return tuple(name for name in criterion.functions if "__" not in name)
 
 
@@ -276,9 +284,9 @@ def _page(path: Path) -> str:
 
 
 def part(stage: Stage, name: str) -> str:
-    """Return the step of a README that a number, a row or a function means, as a page; UsageError where none is.
+    """Return the step of a README that a number, a criterion or a function means, as a page; UsageError where none is.
 
-    A README that is not divided into steps is returned whole for any of its rows.
+    A README that is not divided into steps is returned whole for any of its criteria.
     """
     text = readme(stage)
     steps = steps_of(stage, text)
@@ -291,10 +299,10 @@ def _told(found: re.Match[str]) -> str:
     return found[0] if told is None else f"Picture: {' '.join(told.split())}"
 
 
-def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
-    """Return the row to work on, as the last check left it, of whatever text: the first one before any check.
+def next_criterion(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Return the criterion to work on, as the last check left it, of whatever text: the first one before any check.
 
-    None where every row passed.
+    None where every criterion passed.
     """
     found = last_seen(workspace, stage)
     if found is None:
@@ -303,11 +311,11 @@ def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
 
 
 def next_step(workspace: Workspace, stage: Stage) -> ReadmeStep | None:
-    """Return the step of the row to work on; None where every row passed, or where the page has no such step."""
-    row = next_row(workspace, stage)
-    if row is None or not stage.readme_path.is_file():
+    """Return the step of the criterion to work on; None where all passed, or where the page has no such step."""
+    criterion = next_criterion(workspace, stage)
+    if criterion is None or not stage.readme_path.is_file():
         return None
-    return next((step for step in steps_of(stage, readme(stage)) if row.id in step.rows), None)
+    return next((step for step in steps_of(stage, readme(stage)) if criterion.id in step.criteria), None)
 
 
 def last_seen(workspace: Workspace, stage: Stage) -> LastCheck | None:

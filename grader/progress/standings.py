@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Standing:
     """Where a learner stands with one stage; waits_for holds the ids that come first.
 
-    reached is what the recorded pass of its present text says or, of another text, the last check; rows is what that
-    found. seen holds the rows whose function of the reference was shown before the stage had passed.
+    reached is what the recorded pass of its present text says or, of another text, the last check; criteria is what
+    that found. seen holds the criteria whose function of the reference was shown before the stage had passed.
     """
 
     stage: Stage
@@ -29,7 +29,7 @@ class Standing:
     waits_for: tuple[str, ...]
     reached: CriteriaCount | None = None
     seen: tuple[str, ...] = ()
-    rows: tuple[CriterionCheck, ...] = ()
+    criteria: tuple[CriterionCheck, ...] = ()
 
 
 def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
@@ -39,29 +39,33 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     for stage in workspace.course.stages:
         recorded = stage.id in progress.passed or stage.id in progress.public
         state = state_of(stage, progress, _digest(stage, workspace.course) if recorded else None)
-        rows = _rows(workspace, stage, state)
-        reached = _reached(rows, stage, state, progress)
+        criteria = _criteria(workspace, stage, state)
+        reached = _reached(criteria, stage, state, progress)
         seen = progress.seen_of(stage)
-        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen, rows))
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen, criteria))
     return tuple(found)
 
 
-def _rows(workspace: Workspace, stage: Stage, state: State) -> tuple[CriterionCheck, ...]:
+def _criteria(workspace: Workspace, stage: Stage, state: State) -> tuple[CriterionCheck, ...]:
     """Return what the last check found of a stage whose text has not passed; nothing where there was none."""
     if state in ("locked", "skipped", "passed"):
         return ()
     found = last_seen(workspace, stage)
-    return () if found is None else found.rows
+    return () if found is None else found.criteria
 
 
-def _reached(rows: tuple[CriterionCheck, ...], stage: Stage, state: State, progress: Progress) -> CriteriaCount | None:
+def _reached(
+    criteria: tuple[CriterionCheck, ...], stage: Stage, state: State, progress: Progress
+) -> CriteriaCount | None:
     if state == "passed":
         kept = progress.passed[stage.id]
         known = kept.criteria is not None and kept.robust is not None
         return CriteriaCount(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
-    if not rows:
+    if not criteria:
         return None
-    return CriteriaCount(len(rows), sum(row.status == "passed" for row in rows), sum(row.robust for row in rows))
+    return CriteriaCount(
+        len(criteria), sum(each.status == "passed" for each in criteria), sum(each.robust for each in criteria)
+    )
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

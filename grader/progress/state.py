@@ -131,10 +131,10 @@ class CriteriaCount:
 
 @dataclass(frozen=True)
 class Progress:
-    """What the file says; hints is "STAGE/ROW" -> hints shown, notice what the learner must know of the file.
+    """What the file says; hints is "STAGE/CRITERION" -> hints shown, notice what the learner must know of the file.
 
-    work holds by stage what its checks add up to. seen is "STAGE/ROW" -> when its function of the reference was shown
-    before the stage had passed (ISO), remedies "STAGE/ROW" -> the mark of the remedy that a hint told last.
+    work holds by stage what its checks add up to. seen is "STAGE/CRITERION" -> when its function of the reference was
+    shown before the stage had passed (ISO), remedies "STAGE/CRITERION" -> the mark of the remedy that a hint told last.
     """
 
     passed: Mapping[str, Pass] = field(default_factory=dict, hash=False)
@@ -148,8 +148,8 @@ class Progress:
     remedies: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def seen_of(self, stage: Stage) -> tuple[str, ...]:
-        """The rows of a stage whose function of the reference was shown before the stage had passed."""
-        return tuple(row.id for row in stage.criteria if f"{stage.id}/{row.id}" in self.seen)
+        """The criteria of a stage whose function of the reference was shown before the stage had passed."""
+        return tuple(criterion.id for criterion in stage.criteria if f"{stage.id}/{criterion.id}" in self.seen)
 
 
 def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:

@@ -1,11 +1,11 @@
 """A learner's progress, .grader/progress.json: passed, skipped, hints shown; written atomically.
 
 {"version": 1, "passed": {"STAGE": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
- "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "seen": {"STAGE/ROW": "2026-11-21T08:38:02+00:00"},
- "remedies": {"STAGE/ROW": "…"}, "last": "STAGE"}
-hints counts the hints shown; seen says by row when its function of the reference was shown before the stage had passed,
-remedies marks by row the remedy that a hint told last; public holds, as passed does, stages of which only the public
-tests have passed, where the hidden ones are sealed; work what the checks of a stage add up to (work.py).
+ "skipped": ["STAGE"], "hints": {"STAGE/CRITERION": 2}, "seen": {"STAGE/CRITERION": "2026-11-21T08:38:02+00:00"},
+ "remedies": {"STAGE/CRITERION": "…"}, "last": "STAGE"}
+hints counts the hints shown; seen says by criterion when its function of the reference was shown before the stage had
+passed, remedies marks by criterion the remedy that a hint told last; public holds, as passed does, stages of which only
+the public tests have passed, where the hidden ones are sealed; work what the checks of a stage add up to (work.py).
 Keys that this version does not know are kept.
 """
 
@@ -196,7 +196,7 @@ class Store:
         return self._changed(change)
 
     def next_hint(self, stage_id: str, criterion_id: str, total: int, least: int = 1) -> int:
-        """Which of the total hints of a row to show now, from 0; the last one again when all were shown.
+        """Which of the total hints of a criterion to show now, from 0; the last one again when all were shown.
 
         The first least - 1 of them are left out.
         """
@@ -209,7 +209,7 @@ class Store:
         return self._changed(change).hints[key] - 1
 
     def record_remedy(self, stage_id: str, criterion_id: str, mark: str) -> Progress:
-        """The remedy that a hint has told of a row."""
+        """The remedy that a hint has told of a criterion."""
 
         def change(data: dict[str, Any]) -> None:
             data["remedies"][f"{stage_id}/{criterion_id}"] = mark
@@ -218,7 +218,7 @@ class Store:
         return self._changed(change)
 
     def record_seen(self, stage_id: str, criterion_id: str, when: datetime) -> Progress:
-        """The function of a row is shown before its stage has passed; the first time counts."""
+        """The function of a criterion is shown before its stage has passed; the first time counts."""
         key, at = f"{stage_id}/{criterion_id}", when.astimezone(UTC).isoformat(timespec="seconds")
         return self._changed(lambda data: data["seen"].setdefault(key, at))
 

@@ -113,11 +113,11 @@ class Workspace:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
+    """What to grade and how: someone's files, one criterion, the seed, the isolation, the least, and whose work it is.
 
-    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
-    from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
-    row is a row that somebody wants to read, of a whole check; feedback how much is told at most.
+    passed holds, by stage, the digest of what passed earlier in the same run; ahead the criteria to begin with. lent
+    says from when on references serve someone's files, None for never; one's own they always serve, and ours, the
+    course's. asked is a criterion that somebody wants to read, of a whole check; feedback how much is told at most.
     now is the one moment with which all of the command is compared. anyway grades the learner's own where it is locked.
     """
 
@@ -132,7 +132,7 @@ class GradingRequest:
     lent: datetime | None = None
     ours: bool = False
     anyway: bool = False
-    row: str | None = None
+    asked: str | None = None
     feedback: Feedback = "full"
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -170,7 +170,7 @@ def graded(
         run = replace(no_run(stage, request), label=snapshot.label, revision=snapshot.revision)
         return waiting(stage, run, why)
     seed = fresh_seed() if request.seed is None else request.seed
-    asked = () if request.row is None else (request.row,)
+    asked = () if request.asked is None else (request.asked,)
     options = Options(
         seed, request.isolation, request.only, require=request.require, ahead=request.ahead, asked=asked,
         feedback=request.feedback,
@@ -191,7 +191,7 @@ def passed_beside(
         module = None if used.id in known else beside(workspace.course, used, path)
         if module is None:
             continue
-        verdict = graded(workspace, used, module, replace(request, only=None, row=None, passed=known), on_test)
+        verdict = graded(workspace, used, module, replace(request, only=None, asked=None, passed=known), on_test)
         if verdict.grader_fault:
             raise GraderFault(f"{used.id}, which {stage.id} builds on, could not be graded")
         if verdict.passed:
@@ -209,7 +209,7 @@ def no_run(stage: Stage, request: GradingRequest) -> Run:
 
 
 def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
-    """Return the verdict of a module that waits for earlier stages: no row of it was graded."""
+    """Return the verdict of a module that waits for earlier stages: no criterion of it was graded."""
     from grader.submission.parsing import Problem
     from grader.verdict import Verdict
 

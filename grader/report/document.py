@@ -34,7 +34,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "passed": verdict.passed,
         "robust": verdict.robust,
         "passes": verdict.passes,
-        "counts": counts_document([(row.status == "passed", row.robust) for row in verdict.criteria]),
+        "counts": counts_document([(each.status == "passed", each.robust) for each in verdict.criteria]),
         "locked": verdict.locked,
         "waits_for": [*waits_for, *verdict.waits_for],
         "seed": run.seed,
@@ -90,22 +90,22 @@ def _criterion(result: CriterionResult) -> Document:
     }
 
 
-def counts_document(rows: Sequence[tuple[bool, bool]]) -> Document:
-    """Return how many criteria there are, pass and are robust; each row says whether it passes and is robust."""
+def counts_document(criteria: Sequence[tuple[bool, bool]]) -> Document:
+    """Return how many criteria there are, pass and are robust; each says whether it passes and is robust."""
     return {
-        "criteria": len(rows),
-        "passed": sum(passed for passed, _ in rows),
-        "robust": sum(robust for _, robust in rows),
+        "criteria": len(criteria),
+        "passed": sum(passed for passed, _ in criteria),
+        "robust": sum(robust for _, robust in criteria),
     }
 
 
 def kinds_document(counts: Counts) -> Document:
-    """Return by kind how many of a row's tests pass, of those that name their kind."""
+    """Return by kind how many of a criterion's tests pass, of those that name their kind."""
     return {each.kind: {"tests_passed": each.passed, "tests_total": each.total} for each in counts.kinds}
 
 
 def robustness_document(counts: Counts) -> Document:
-    """Return how many of a row's tests of refusals and of the dtype pass."""
+    """Return how many of a criterion's tests of refusals and of the dtype pass."""
     found = counts.robustness
     return {"tests_passed": sum(each.passed for each in found), "tests_total": sum(each.total for each in found)}
 
@@ -204,7 +204,7 @@ def solution_document(found: SolutionComparison) -> Document:
 
 
 def seen_document(stage: Stage, found: Seen) -> Document:
-    """Return the function of a row as values that JSON has."""
+    """Return the function of a criterion as values that JSON has."""
     return {
         "schema": SCHEMA,
         "stage": stage.id,

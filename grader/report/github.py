@@ -41,7 +41,7 @@ from grader.report.graded import (
 )
 from grader.report.terminal.checklist import QUIET
 from grader.report.terminal.layout import MARKS
-from grader.report.terminal.words import kind_of_row, reached_words, status_words
+from grader.report.terminal.words import kind_of_criterion, reached_words, status_words
 from grader.verdict import CriterionResult, Verdict
 
 Level = Literal["error", "warning"]
@@ -70,7 +70,7 @@ def within(blocks: Iterator[str], limit: int) -> str:
 def annotation_lines(report: CheckReport, context: ReportContext) -> list[str]:
     """Return workflow commands, one a line, at most ANNOTATIONS.
 
-    First comes what gives no marks, then problems, rows that fail and, as warnings, rows that lack robustness.
+    First comes what gives no marks, then problems, criteria that fail and, as warnings, criteria that lack robustness.
     """
     found: list[str] = []
     if (why := unmarked(report)) is not None:
@@ -79,9 +79,11 @@ def annotation_lines(report: CheckReport, context: ReportContext) -> list[str]:
         if verdict.problem is not None and verdict.criteria:
             where = Where(verdict.run.label, verdict.problem.line or 1)
             found.append(_command(_located(where, context), title(verdict), problem(verdict)))
-        found += [_row_command(row, verdict, context) for row in verdict.criteria if row.status not in QUIET]
+        wrong = [each for each in verdict.criteria if each.status not in QUIET]
+        found += [_criterion_command(each, verdict, context) for each in wrong]
     for verdict in report.verdicts:
-        found += [_row_command(row, verdict, context, "warning") for row in verdict.criteria if row.lacks_robustness]
+        bare = [each for each in verdict.criteria if each.lacks_robustness]
+        found += [_criterion_command(each, verdict, context, "warning") for each in bare]
     return found[:ANNOTATIONS]
 
 
@@ -103,25 +105,27 @@ def _stage(verdict: Verdict) -> Iterator[str]:
     if verdict.problem is not None:
         yield preformatted(problem(verdict))
     rows = [
-        f"| {MARKS[kind_of_row(row)][0]} | {markdown(row.text)} | {markdown(status_words(row))} |"
-        for row in verdict.criteria
+        f"| {MARKS[kind_of_criterion(result)][0]} | {markdown(result.text)} | {markdown(status_words(result))} |"
+        for result in verdict.criteria
     ]
     yield "\n".join(["| | criterion | result |", "| --- | --- | --- |", *rows])
-    for row in verdict.criteria:
-        told = details(row, verdict)
+    for result in verdict.criteria:
+        told = details(result, verdict)
         if "\n" in told:  # more than the status, which the table has
-            yield f"### {markdown(row.text)}"
+            yield f"### {markdown(result.text)}"
             yield preformatted(told)
 
 
-def _row_command(row: CriterionResult, verdict: Verdict, context: ReportContext, level: Level = "error") -> str:
-    """Return an annotation that says what the row's report says first, on the line that it names."""
-    lines = said(row, verdict)
-    where = place(row, verdict)
+def _criterion_command(
+    result: CriterionResult, verdict: Verdict, context: ReportContext, level: Level = "error"
+) -> str:
+    """Return an annotation that says what the criterion's report says first, on the line that it names."""
+    lines = said(result, verdict)
+    where = place(result, verdict)
     at = _located(where, context)
     if where is not None and at is None:
         lines.append(f"{where.file}:{where.line}")
-    return _command(at, f"{verdict.stage} {row.id}", "\n".join(lines), level)
+    return _command(at, f"{verdict.stage} {result.id}", "\n".join(lines), level)
 
 
 def _located(where: Where | None, context: ReportContext) -> tuple[str, int] | None:
@@ -151,18 +155,18 @@ def autograding_document(report: CheckReport) -> dict[str, Any]:
     if (why := unmarked(report)) is not None:
         test = {"name": "grader", "status": "error", "message": why, "score": 0, "filename": None, "line_no": None}
         return {"version": VERSION, "status": "error", "max_score": 0, "tests": [test]}
-    tests = [_autograding_test(row, verdict) for verdict in report.verdicts for row in verdict.criteria]
+    tests = [_autograding_test(result, verdict) for verdict in report.verdicts for result in verdict.criteria]
     passed = sum(map(points, report.verdicts)) == len(tests) and all(verdict.passed for verdict in report.verdicts)
     return {"version": VERSION, "status": "pass" if passed else "fail", "max_score": len(tests), "tests": tests}
 
 
-def _autograding_test(row: CriterionResult, verdict: Verdict) -> dict[str, Any]:
-    passed = row.status == "passed"
-    where = None if passed else place(row, verdict)
+def _autograding_test(result: CriterionResult, verdict: Verdict) -> dict[str, Any]:
+    passed = result.status == "passed"
+    where = None if passed else place(result, verdict)
     return {
-        "name": one_line(f"{verdict.stage} · {row.text}"),
-        "status": "pass" if passed else "error" if row.status in ERRORS else "fail",
-        "message": details(row, verdict) or None,
+        "name": one_line(f"{verdict.stage} · {result.text}"),
+        "status": "pass" if passed else "error" if result.status in ERRORS else "fail",
+        "message": details(result, verdict) or None,
         "score": int(passed),
         "filename": None if where is None else one_line(where.file),
         "line_no": None if where is None else where.line,
@@ -192,7 +196,7 @@ def classroom50(report: CheckReport, context: ReportContext) -> str:
     """Return the document."""
     known, when = context.environment, context.now.strftime("%Y-%m-%dT%H:%M:%SZ")
     marked = () if unmarked(report) is not None else report.verdicts
-    tests = [_classroom50_test(row, verdict) for verdict in marked for row in verdict.criteria]
+    tests = [_classroom50_test(result, verdict) for verdict in marked for result in verdict.criteria]
     return dumps({
         "schema": SCHEMA,
         "classroom": known["CLASSROOM"],
@@ -215,15 +219,15 @@ def _owner(environment: Mapping[str, str]) -> str:
     return environment.get("OWNER") or environment.get("USERNAME") or ""
 
 
-def _classroom50_test(row: CriterionResult, verdict: Verdict) -> dict[str, Any]:
-    passed = row.status == "passed"
+def _classroom50_test(result: CriterionResult, verdict: Verdict) -> dict[str, Any]:
+    passed = result.status == "passed"
     return {
-        "test-name": one_line(f"{verdict.stage} · {row.text}"),
+        "test-name": one_line(f"{verdict.stage} · {result.text}"),
         "passed": passed,
         "score": int(passed),
         "max-score": 1,
-        "status": row.status,
-        "output": details(row, verdict),
+        "status": result.status,
+        "output": details(result, verdict),
     }
 
 

@@ -1,4 +1,4 @@
-"""The verdicts of a run as every format reads them, and in plain words what is told of each row and of the whole."""
+"""The verdicts of a run as every format reads them, and in words what is told of each criterion and of the whole."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ReportContext:
 
 
 def points(verdict: Verdict) -> int:
-    """Return how many rows pass; each is worth one point."""
-    return sum(row.status == "passed" for row in verdict.criteria)
+    """Return how many criteria pass; each is worth one point."""
+    return sum(each.status == "passed" for each in verdict.criteria)
 
 
 def title(verdict: Verdict) -> str:
@@ -78,29 +78,29 @@ def problem(verdict: Verdict) -> str:
     return plain("\n".join(line for line in lines if line))
 
 
-def details(row: CriterionResult, verdict: Verdict) -> str:
-    """Return what is told of a row that lacks something: how it did, and what the terminal shows below it."""
-    if row.robust:
+def details(result: CriterionResult, verdict: Verdict) -> str:
+    """Return what is told of a criterion that lacks something: how it did, and what the terminal shows below it."""
+    if result.robust:
         return ""
-    lines = [line.plain for line in detail_lines(row, verdict, _style(verdict))]
+    lines = [line.plain for line in detail_lines(result, verdict, _style(verdict))]
     below = [line.removeprefix(" " * INDENT) for line in lines]
-    return plain("\n".join([f"{status_words(row)}.", *below]))
+    return plain("\n".join([f"{status_words(result)}.", *below]))
 
 
-def said(row: CriterionResult, verdict: Verdict) -> list[str]:
-    """Return in a few lines what a row's report says first: how it did, and the failure that it begins with."""
-    lines = [f"{row.text}: {status_words(row)}"]
-    for failure in told(row, _style(verdict))[:1]:
+def said(result: CriterionResult, verdict: Verdict) -> list[str]:
+    """Return in a few lines what a criterion's report says first: how it did, and the failure that it begins with."""
+    lines = [f"{result.text}: {status_words(result)}"]
+    for failure in told(result, _style(verdict))[:1]:
         lines += [failure.call, failure.message, failure.help]
         lines += [failure.diagnosis.text] if failure.diagnosis is not None else []
     return [line for line in lines if line]
 
 
-def place(row: CriterionResult, verdict: Verdict) -> Where | None:
-    """Return the learner's own line that a row's report names first."""
-    if row.robust:
+def place(result: CriterionResult, verdict: Verdict) -> Where | None:
+    """Return the learner's own line that a criterion's report names first."""
+    if result.robust:
         return None
-    return next((failure.where for failure in told(row, _style(verdict)) if failure.where), None)
+    return next((failure.where for failure in told(result, _style(verdict)) if failure.where), None)
 
 
 def facts(verdict: Verdict) -> dict[str, str]:

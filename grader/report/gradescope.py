@@ -1,4 +1,4 @@
-"""A run as Gradescope's results.json: a test for each row of the checklist, each worth one point.
+"""A run as Gradescope's results.json: a test for each criterion of the checklist, each worth one point.
 
 Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ ; schemas/gradescope.schema.json is that in JSON
 Schema. The whole verdict lies packed in extra_data, from which `grader class import` takes it, also out of Gradescope's
@@ -63,7 +63,7 @@ def gradescope(report: CheckReport, context: ReportContext) -> str:
     }
     if (why := unmarked(report)) is not None:
         return dumps({"output": why, **shared} | ({"score": 0.0} if _is_submissions(report) else {}))
-    tests = [_test(row, verdict, report.every) for verdict in report.verdicts for row in verdict.criteria]
+    tests = [_test(result, verdict, report.every) for verdict in report.verdicts for result in verdict.criteria]
     return dumps({"output": "\n\n".join(map(_head, report.verdicts)), **shared, "tests": tests})
 
 
@@ -83,26 +83,26 @@ def _head(verdict: Verdict) -> str:
     return "\n".join(filter(None, [*lines, problem(verdict)]))
 
 
-def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]:
-    passed = row.status == "passed"
+def _test(result: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]:
+    passed = result.status == "passed"
     return {
-        "name": one_line(f"{verdict.stage} · {row.text}" if every else row.text),
+        "name": one_line(f"{verdict.stage} · {result.text}" if every else result.text),
         "name_format": "text",
         "score": float(passed),
         "max_score": 1.0,
         "status": "passed" if passed else "failed",
-        "output": details(row, verdict),
+        "output": details(result, verdict),
         "output_format": "text",
-        "tags": [verdict.stage, row.id],
+        "tags": [verdict.stage, result.id],
         "visibility": "visible",
         "extra_data": {
-            "status": row.status,
-            "tests_passed": row.tests_passed,
-            "tests_total": row.tests_total,
-            "robust": row.robust,
-            "robustness": robustness_document(row.counts),
-            "values_right": row.values_right,
-            "kinds": kinds_document(row.counts),
+            "status": result.status,
+            "tests_passed": result.tests_passed,
+            "tests_total": result.tests_total,
+            "robust": result.robust,
+            "robustness": robustness_document(result.counts),
+            "values_right": result.values_right,
+            "kinds": kinds_document(result.counts),
         },
     }
 

@@ -1,7 +1,7 @@
-"""JUnit XML, with one writer for checks and classes; of a check a suite for each stage, a case for each row.
+"""JUnit XML, with one writer for checks and classes; of a check a suite for each stage, a case for each criterion.
 
-A row that does not pass is a failure, or an error where it did not come to an end. What one that passes lacks of its
-robustness is its system-out, and each suite's properties count the robust rows. Nothing is ever "skipped": most
+A criterion that does not pass is a failure, or an error where it did not come to an end. What one that passes lacks of
+its robustness is its system-out, and each suite's properties count the robust criteria. Nothing is ever "skipped": most
 readers count that as green. What gives no marks at all, such as a grader fault, is an error of its own.
 """
 
@@ -91,20 +91,20 @@ def junit(report: CheckReport, context: ReportContext) -> str:
 
 
 def _stage(verdict: Verdict) -> TestSuite:
-    cases = [_row(row, verdict) for row in verdict.criteria]
+    cases = [_test_case(result, verdict) for result in verdict.criteria]
     if verdict.problem is not None:
         message = waits_words(verdict) if verdict.waits_for else "the module cannot be graded as it is"
         cases.insert(0, TestCase(verdict.stage, "the module", "error", message, verdict.problem.kind, problem(verdict)))
-    robust = {"robust": str(sum(row.robust for row in verdict.criteria))} if verdict.criteria else {}
+    robust = {"robust": str(sum(each.robust for each in verdict.criteria))} if verdict.criteria else {}
     return TestSuite(title(verdict), cases, verdict.run.duration_s, properties=facts(verdict) | robust)
 
 
-def _row(row: CriterionResult, verdict: Verdict) -> TestCase:
-    name = f"{verdict.stage}.{row.id}"
-    if row.status == "passed":
-        return TestCase(name, row.text, printed=details(row, verdict))
-    kind: Literal["failure", "error"] = "error" if row.status in ERRORS else "failure"
-    return TestCase(name, row.text, kind, status_words(row), row.status, details(row, verdict))
+def _test_case(result: CriterionResult, verdict: Verdict) -> TestCase:
+    name = f"{verdict.stage}.{result.id}"
+    if result.status == "passed":
+        return TestCase(name, result.text, printed=details(result, verdict))
+    kind: Literal["failure", "error"] = "error" if result.status in ERRORS else "failure"
+    return TestCase(name, result.text, kind, status_words(result), result.status, details(result, verdict))
 
 
 JUNIT = Format("junit", junit)

@@ -1,7 +1,7 @@
-"""A run for an editor: a line for each row that does not pass, with the learner's line, as compilers write them.
+"""A run for an editor: a line for each criterion that does not pass, with the learner's line, as compilers write them.
 
-A line is `FILE:LINE: error: MESSAGE`, which problem matchers read; a row whose values are right is a warning, and so
-is one that passes without all of its robustness.
+A line is `FILE:LINE: error: MESSAGE`, which problem matchers read; a criterion whose values are right is a warning, and
+so is one that passes without all of its robustness.
 Below them stands how far each stage is. FILE is relative to the course.
 """
 
@@ -35,16 +35,16 @@ def _stage(verdict: Verdict) -> Iterator[str]:
     if found is not None:
         yield _line(Where(verdict.run.label, found.line or 1), "error", problem(verdict))
     else:
-        yield from (_row(row, verdict) for row in verdict.criteria if row.status not in QUIET)
-        yield from (_row(row, verdict) for row in verdict.criteria if row.lacks_robustness)
+        yield from (_criterion_line(result, verdict) for result in verdict.criteria if result.status not in QUIET)
+        yield from (_criterion_line(result, verdict) for result in verdict.criteria if result.lacks_robustness)
     if verdict.criteria:
         yield f"{title(verdict)}: {reached_words(verdict)}"
 
 
-def _row(row: CriterionResult, verdict: Verdict) -> str:
-    """Return what the row's report says first, on the line that it names, or else on the file's first."""
-    severity = "warning" if row.values_right or row.lacks_robustness else "error"
-    return _line(place(row, verdict) or Where(verdict.run.label, 1), severity, " · ".join(said(row, verdict)))
+def _criterion_line(result: CriterionResult, verdict: Verdict) -> str:
+    """Return what the criterion's report says first, on the line that it names, or else on the file's first."""
+    severity = "warning" if result.values_right or result.lacks_robustness else "error"
+    return _line(place(result, verdict) or Where(verdict.run.label, 1), severity, " · ".join(said(result, verdict)))
 
 
 def _line(where: Where, severity: str, message: str) -> str:

@@ -19,45 +19,45 @@ READ = (1, 2, SCHEMA)  # the versions that are understood
 def decided(document: Mapping[str, Any], by: Passes) -> Document:
     """Return a verdict's document as tests of these kinds decide it, in the present version.
 
-    One without rows decides nothing, and stays as it is; so does one that is decided so already.
+    One without criteria decides nothing, and stays as it is; so does one that is decided so already.
     """
     if (document.get("schema"), document.get("passes")) == (SCHEMA, by):
         return dict(document)
-    rows = [decided_row(row, by) for row in document.get("criteria") or ()]
-    if not rows:
+    criteria = [decided_criterion(each, by) for each in document.get("criteria") or ()]
+    if not criteria:
         return dict(document)
     graded = not (document.get("problem") or document.get("faults") or document.get("public_only"))
-    passed = graded and all(row["status"] == "passed" for row in rows)
+    passed = graded and all(each["status"] == "passed" for each in criteria)
     return {
         **document,
         "schema": SCHEMA,
         "passed": passed,
-        "robust": passed and all(row["robust"] for row in rows),
+        "robust": passed and all(each["robust"] for each in criteria),
         "passes": by,
-        "counts": counts_document([(row["status"] == "passed", row["robust"]) for row in rows]),
-        "criteria": rows,
+        "counts": counts_document([(each["status"] == "passed", each["robust"]) for each in criteria]),
+        "criteria": criteria,
     }
 
 
-def row_passes(row: Mapping[str, Any], by: Passes) -> bool:
-    """Return whether a row of a verdict's document passes, as tests of these kinds decide it."""
-    return redecided(row["status"], counts_in(row), by) == "passed"
+def criterion_passes(criterion: Mapping[str, Any], by: Passes) -> bool:
+    """Return whether a criterion of a verdict's document passes, as tests of these kinds decide it."""
+    return redecided(criterion["status"], counts_in(criterion), by) == "passed"
 
 
-def decided_row(row: Mapping[str, Any], by: Passes) -> Document:
-    """Return a row of a verdict's document as tests of these kinds decide it."""
-    counts = counts_in(row)
-    status: str = redecided(row["status"], counts, by)
-    if (row["status"], status) == ("passed", "failed"):
-        status = _gravest(row)
+def decided_criterion(criterion: Mapping[str, Any], by: Passes) -> Document:
+    """Return a criterion of a verdict's document as tests of these kinds decide it."""
+    counts = counts_in(criterion)
+    status: str = redecided(criterion["status"], counts, by)
+    if (criterion["status"], status) == ("passed", "failed"):
+        status = _gravest(criterion)
     return {
-        **row,
-        "failures": [_with_cause(failure) for failure in row.get("failures") or ()],
+        **criterion,
+        "failures": [_with_cause(failure) for failure in criterion.get("failures") or ()],
         "status": status,
         "robust": status == "passed" and not counts.missing_robustness,
         "robustness": robustness_document(counts),
         "values_right": status == "failed" and counts.values_right,
-        "waits_for": [] if status == "passed" else row.get("waits_for") or [],
+        "waits_for": [] if status == "passed" else criterion.get("waits_for") or [],
     }
 
 
@@ -75,7 +75,7 @@ def _with_cause(failure: Mapping[str, Any]) -> Document:
     return {**kept, "cause": cause, "unexplained": {"reason": reason} if reason and not cause else None}
 
 
-def _gravest(row: Mapping[str, Any]) -> str:
-    """Return the status of a row that passed and does not pass any more; its failures may be held back."""
-    ended = {failure.get("status") for failure in row.get("failures") or ()}
+def _gravest(criterion: Mapping[str, Any]) -> str:
+    """Return the status of a criterion that passed and does not pass any more; its failures may be held back."""
+    ended = {failure.get("status") for failure in criterion.get("failures") or ()}
     return next((status for status in GRAVITY if status in ended), "failed")

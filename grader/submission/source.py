@@ -39,7 +39,7 @@ def check_source(stage: Stage, snapshot: Snapshot) -> SourceFindings:
 
     A text that may take Python long is read in another process. Raises GraderFault where there is none to be had.
     """
-    functions = tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+    functions = tuple(dict.fromkeys(name for criterion in stage.criteria for name in criterion.functions))
     text = _plain(snapshot.source)
     if text is None:
         return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.importable)
@@ -71,12 +71,12 @@ def _is_loadable(text: str, stage: Stage) -> bool:
     return only_imports(text, stage.importable) and is_python(text)
 
 
-def refused_rows(stage: Stage, reading: SourceFindings) -> dict[str, Problem]:
-    """The rows of the checklist that are about a refused function, each with the problem that comes first."""
+def refused_criteria(stage: Stage, reading: SourceFindings) -> dict[str, Problem]:
+    """The criteria of the checklist that are about a refused function, each with the problem that comes first."""
     found: dict[str, Problem] = {}
-    for row in stage.criteria:
-        if problems := [reading.refused[name] for name in row.functions if name in reading.refused]:
-            found[row.id] = min(problems, key=lambda problem: problem.line or 0)
+    for criterion in stage.criteria:
+        if problems := [reading.refused[name] for name in criterion.functions if name in reading.refused]:
+            found[criterion.id] = min(problems, key=lambda problem: problem.line or 0)
     return found
 
 
@@ -136,7 +136,7 @@ def helpers(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
 
 
 def _names(stage: Stage) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+    return tuple(dict.fromkeys(name for criterion in stage.criteria for name in criterion.functions))
 
 
 @lru_cache(8)

@@ -29,10 +29,10 @@ class CountedTest:
 
 @dataclass(frozen=True)
 class EarlyCriterion:
-    """The row that failed first before has been graded again, ahead of the others and not explained yet."""
+    """The criterion that failed first before has been graded again, ahead of the others and not explained yet."""
 
     ticket: int
-    row: CriterionResult
+    result: CriterionResult
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Sentence:
 class Explored:
     """What `grader explore` printed for a stage; where that is nothing, why says the reason.
 
-    pictures are SVGs, each with the row of the checklist that its step is about, in the order of the steps. typed holds
-    the learner's own sentence, and sentence what came of it, or of the lesson's.
+    pictures are SVGs, each with the criterion of the checklist that its step is about, in the order of the steps. typed
+    holds the learner's own sentence, and sentence what came of it, or of the lesson's.
     """
 
     stage: str
@@ -119,7 +119,7 @@ _LATER = {"not_started": 1, "blocked": 2}  # what is wrong comes before what was
 class Board:
     """The stage that is watched, its last verdict, or why there is none, and the check that runs.
 
-    since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
+    since is when that check began, on the monotonic clock; tests counts its tests, at is the criterion of the last one.
     searches says that all tests have ended, and that the cause of what failed is being looked for.
     trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed or, where
     asked, since a key was pressed for it. pictures are those of the last text that was explored, and sentence what was
@@ -144,14 +144,14 @@ class Board:
 
     @property
     def first(self) -> CriterionResult | None:
-        """The row to look at: the first that is wrong, else the first that was not begun, else one that waits."""
-        rows = () if self.verdict is None else self.verdict.criteria
-        left = [row for row in rows if row.status != "passed"]
-        return min(left, key=lambda row: (_LATER.get(row.status, 0), row.values_right), default=None)
+        """The criterion to look at: the first that is wrong, else the first that was not begun, else one that waits."""
+        results = () if self.verdict is None else self.verdict.criteria
+        left = [each for each in results if each.status != "passed"]
+        return min(left, key=lambda each: (_LATER.get(each.status, 0), each.values_right), default=None)
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The rows whose function of the reference was shown to the learner."""
+        """The criteria whose function of the reference was shown to the learner."""
         return next((each.seen for each in self.standings if each.stage.id == self.stage.id), ())
 
     @property
@@ -161,28 +161,29 @@ class Board:
 
     @property
     def failing(self) -> str | None:
-        """The row that does not pass first and waits for no other; None where none is known."""
+        """The criterion that does not pass first and waits for no other; None where none is known."""
         return self.first.id if self.first is not None and self.first.status != "blocked" else None
 
-    def with_row(self, row: CriterionResult) -> Verdict | None:
-        """Return the last verdict with a row that is known anew."""
+    def with_criterion(self, result: CriterionResult) -> Verdict | None:
+        """Return the last verdict with a criterion that is known anew."""
         if self.verdict is None:
             return None
-        rows = tuple(row if each.id == row.id else each for each in self.verdict.criteria)
-        return replace(self.verdict, criteria=rows, problem=None, passed=False)
+        results = tuple(result if each.id == result.id else each for each in self.verdict.criteria)
+        return replace(self.verdict, criteria=results, problem=None, passed=False)
 
-    def row(self, name: str | None) -> CriterionResult | None:
-        """Return the row of that id or, without one, the first that does not pass."""
-        rows = () if self.verdict is None else self.verdict.criteria
-        return self.first if name is None else next((row for row in rows if row.id == name), None)
+    def criterion(self, name: str | None) -> CriterionResult | None:
+        """Return the criterion of that id or, without one, the first that does not pass."""
+        results = () if self.verdict is None else self.verdict.criteria
+        return self.first if name is None else next((result for result in results if result.id == name), None)
 
     def place(self, name: str | None = None) -> tuple[str, int]:
-        """Return the file and line to look at: of the module's problem, of a row's failure, or its beginning."""
+        """Return the file and line to look at: of the module's problem, of a criterion's failure, or its beginning."""
         file = f"stages/{self.stage.name}/{self.stage.module}"
         if self.verdict is None:
             return file, 1
         if self.verdict.problem is not None:
             return file, self.verdict.problem.line or 1
-        row = self.row(name)
-        wheres = [failure.where for failure in row.failures if failure.where is not None] if row is not None else []
+        result = self.criterion(name)
+        failures = () if result is None else result.failures
+        wheres = [failure.where for failure in failures if failure.where is not None]
         return next(((where.file, where.line) for where in wheres if where.file == file), (file, 1))

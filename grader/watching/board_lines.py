@@ -10,7 +10,7 @@ from grader.report.terminal.layout import Look, paragraph, place_lines
 from grader.report.terminal.overview import STATES
 from grader.report.terminal.words import (
     count,
-    kind_of_row,
+    kind_of_criterion,
     lacking_words,
     note_choices,
     reached_words,
@@ -84,21 +84,21 @@ def state_words(standing: Standing) -> str:
     return STATES.get(standing.state, f"locked, waits for {', '.join(standing.waits_for)}")
 
 
-def row_line(row: CriterionResult, look: Look, width: int, is_seen: bool = False) -> Text:
+def row_line(result: CriterionResult, look: Look, width: int, is_seen: bool = False) -> Text:
     """Return one row of the checklist as `check` has it, its tests in a column of that width, and whether seen."""
     from rich.text import Text
 
-    mark, style = look.mark(kind_of_row(row))
-    note = "" if row.status == "not_started" else note_choices(row)[-1]
+    mark, style = look.mark(kind_of_criterion(result))
+    note = "" if result.status == "not_started" else note_choices(result)[-1]
     more = look.clean(f"  {note}") if note else ""
     quiet = style if style == "dim" else ""
     seen = look.clean("  · seen") if is_seen else ""
-    tests = f"{tests_words(row):>{width}}  " if width else ""
-    return Text.assemble((mark, style), " ", (look.clean(tests + row.text), quiet), (more, style), (seen, "dim"))
+    tests = f"{tests_words(result):>{width}}  " if width else ""
+    return Text.assemble((mark, style), " ", (look.clean(tests + result.text), quiet), (more, style), (seen, "dim"))
 
 
 def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
-    """Return what is to be read: why nothing was graded, a row with its diagnosis, or that the stage is complete."""
+    """Return what is to be read: why nothing was graded, a criterion's diagnosis, or that the stage is complete."""
     if board.trouble is not None:
         message, hint = board.trouble
         lines = paragraph(message, look, "red", indent=0)
@@ -112,8 +112,8 @@ def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
     faults = fault_lines(verdict, style)
     if board.complete and name is None:
         return [*faults, *done_lines(board, look), *_uses(verdict, look)]
-    row = board.row(name)
-    return faults if row is None else [*faults, *_row_lines(board, row, style), *_uses(verdict, look)]
+    result = board.criterion(name)
+    return faults if result is None else [*faults, *_result_lines(board, result, style), *_uses(verdict, look)]
 
 
 def _uses(verdict: Verdict, look: Look) -> list[Text]:
@@ -122,18 +122,19 @@ def _uses(verdict: Verdict, look: Look) -> list[Text]:
     return paragraph(f"\n{with_uses(uses)}", look, "dim", indent=0) if uses else []
 
 
-def _row_lines(board: Board, row: CriterionResult, style: Style) -> list[Text]:
-    """Return a row, how it did, and below it its failures or where to write it."""
+def _result_lines(board: Board, result: CriterionResult, style: Style) -> list[Text]:
+    """Return a criterion, how it did, and below it its failures or where to write it."""
     assert board.verdict is not None
-    mark, colour = style.look.mark(kind_of_row(row))
-    lines = paragraph(f"{mark} {row.text}", style.look, "bold", indent=0)
-    lines += paragraph(status_choices(row)[0], style.look, colour, indent=2)
-    if row.status == "not_started":
-        names = ", ".join(board.stage.criterion(row.id).functions)
+    mark, colour = style.look.mark(kind_of_criterion(result))
+    lines = paragraph(f"{mark} {result.text}", style.look, "bold", indent=0)
+    lines += paragraph(status_choices(result)[0], style.look, colour, indent=2)
+    if result.status == "not_started":
+        names = ", ".join(board.stage.criterion(result.id).functions)
         said = f"Write {names} in stages/{board.stage.name}/{board.stage.module} and save."
         return [*lines, *paragraph(said, style.look, indent=2)]
-    lines += detail_lines(row, board.verdict, style, commands=False)
-    waits = board.since is not None and row.status == "failed" and not any(each.diagnosis for each in row.failures)
+    lines += detail_lines(result, board.verdict, style, commands=False)
+    is_unexplained = result.status == "failed" and not any(each.diagnosis for each in result.failures)
+    waits = board.since is not None and is_unexplained
     return lines + (paragraph(SEARCHING if board.searches else AHEAD, style.look, "dim") if waits else [])
 
 
@@ -141,7 +142,7 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     """Return that a stage is complete, what was built, what that opens, and what can be done now."""
     verdict, stage = board.verdict, board.stage
     assert verdict is not None
-    names = list(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+    names = list(dict.fromkeys(name for each in stage.criteria for name in each.functions))
     lines = paragraph(f"{title(board)} is complete.", look, "bold green", indent=0)
     if verdict.public_passed:
         lines += paragraph("Its public tests pass; hidden tests run when you submit.", look, indent=0)
@@ -157,8 +158,8 @@ def done_lines(board: Board, look: Look) -> list[Text]:
 
 
 def _robustness(verdict: Verdict, look: Look) -> list[Text]:
-    """Return how robust a module is that passes, and what the first row that is not lacks; nothing where all are."""
-    left = [row for row in verdict.criteria if row.lacks_robustness]
+    """Return how robust a module is that passes, and what the first criterion lacks; nothing where all are robust."""
+    left = [each for each in verdict.criteria if each.lacks_robustness]
     if not left:
         return []
     said = f"{reached_words(verdict)}. First: {left[0].text}: {lacking_words(left[0].counts.lacking)}."
@@ -170,7 +171,8 @@ def spoken(
 ) -> list[Text]:
     """Return the board for plain mode: sentences, one below the other, without marks or columns.
 
-    known is a row that was told already: of it only the explanation is told. decided is a verdict that was told so.
+    known is a criterion that was told already: of it only the explanation is told. decided is a verdict that was told
+    so.
     """
     verdict = board.verdict
     lines: list[Text] = []
@@ -189,26 +191,26 @@ def spoken(
         is_over = board.since is None and board.first.status == "failed" and decided is not None
         said = next(filter(None, map(no_cause, board.first.failures)), NO_CAUSE)
         return lines + (paragraph(said, look) if is_over else [])
-    return [*lines, *spoken_row(board, board.first, look)]
+    return [*lines, *spoken_criterion(board, board.first, look)]
 
 
-def _unexplained(row: CriterionResult) -> CriterionResult:
-    """Return a row without what explains its failures, and without their places: a cause has its own."""
-    bare = (replace(each, diagnosis=None, unexplained="", where=None) for each in row.failures)
-    return replace(row, failures=tuple(bare))
+def _unexplained(result: CriterionResult) -> CriterionResult:
+    """Return a criterion without what explains its failures, and without their places: a cause has its own."""
+    bare = (replace(each, diagnosis=None, unexplained="", where=None) for each in result.failures)
+    return replace(result, failures=tuple(bare))
 
 
 def _passing(verdict: Verdict | None) -> int | None:
-    return None if verdict is None else sum(row.status == "passed" for row in verdict.criteria)
+    return None if verdict is None else sum(each.status == "passed" for each in verdict.criteria)
 
 
-def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:
-    """Return one row for plain mode."""
+def spoken_criterion(board: Board, result: CriterionResult, look: Look) -> list[Text]:
+    """Return one criterion for plain mode."""
     assert board.verdict is not None
-    if row.status == "passed":
-        more = f"; {lacking_words(row.counts.lacking)}" if row.lacks_robustness else ""
-        return paragraph(f"Passes now: {row.text}{more}.", look, indent=0)
-    lines = paragraph(f"First: {row.text}: {status_choices(row)[0]}.", look, indent=0)
-    style = Style(look, "", only=row.id)
-    told = detail_lines(row, board.verdict, style, commands=False)
+    if result.status == "passed":
+        more = f"; {lacking_words(result.counts.lacking)}" if result.lacks_robustness else ""
+        return paragraph(f"Passes now: {result.text}{more}.", look, indent=0)
+    lines = paragraph(f"First: {result.text}: {status_choices(result)[0]}.", look, indent=0)
+    style = Style(look, "", only=result.id)
+    told = detail_lines(result, board.verdict, style, commands=False)
     return [*lines, *fault_lines(board.verdict, style), *told]

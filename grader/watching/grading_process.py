@@ -43,8 +43,8 @@ class GradingProcess:
         self._ticket = 0
         self._pending = 0
 
-    def check(self, stage: str, row: str | None, anew: bool = False) -> int:
-        """Have a stage checked, one row before the others, in place of what runs; return the number of the check.
+    def check(self, stage: str, first: str | None, anew: bool = False) -> int:
+        """Have a stage checked, one criterion before the others, in place of what runs; return the check's number.
 
         anew has another process do it, which reads tests, and what they import, as they are now.
         """
@@ -57,7 +57,7 @@ class GradingProcess:
             process = self._running()
             assert process.stdin is not None
             try:
-                process.stdin.write(json.dumps(["check", self._ticket, stage, row]) + "\n")
+                process.stdin.write(json.dumps(["check", self._ticket, stage, first]) + "\n")
                 process.stdin.flush()
                 break
             except OSError:  # it has ended since it was looked at

@@ -131,8 +131,8 @@ class Keys:
         except (GraderError, OSError) as error:
             return Reply(self._look.command(error_text(error)))
 
-    def _hint(self, row: str | None) -> str:
-        found = self._session.hint(row)
+    def _hint(self, criterion: str | None) -> str:
+        found = self._session.hint(criterion)
         if isinstance(found, str):
             return found
         stage = self._session.board.stage
@@ -140,7 +140,7 @@ class Keys:
         return "\n".join(lines)
 
     def _lesson(self, name: str) -> str:
-        """Return the step of a row, a function or a number; `s all` is the whole README."""
+        """Return the step of a criterion, a function or a number; `s all` is the whole README."""
         return self._session.readme() if name == "all" else self._session.lesson(name or None)
 
     def _compared(self) -> str:

@@ -23,7 +23,7 @@ from grader.watching.board import (
     FinalVerdict,
     LineTyped,
 )
-from grader.watching.board_lines import SEARCHING, spoken, spoken_row, title
+from grader.watching.board_lines import SEARCHING, spoken, spoken_criterion, title
 from grader.watching.keys import Keys
 from grader.watching.session import WatchSession, made
 
@@ -69,7 +69,7 @@ class Lines:
         self._session = session
         self._keys = keys
         self._look = look
-        self._glimpsed: CriterionResult | None = None  # the row that was told ahead of its explanation
+        self._glimpsed: CriterionResult | None = None  # the criterion that was told ahead of its explanation
         self._decided: Verdict | None = None  # the verdict that was told so
         self._ticket = 0  # of the check that both are of
 
@@ -107,8 +107,8 @@ class Lines:
         if isinstance(event, FileSaved):
             self._say("Saved. Checking.")
         elif isinstance(event, EarlyCriterion):
-            self._glimpsed = event.row
-            screen.show(spoken_row(board, event.row, self._look))
+            self._glimpsed = event.result
+            screen.show(spoken_criterion(board, event.result, self._look))
         elif isinstance(event, EarlyVerdict):
             screen.show(spoken(board, self._look, self._glimpsed))
             self._glimpsed, self._decided = board.first, board.verdict

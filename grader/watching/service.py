@@ -28,7 +28,7 @@ from grader.progress import actions
 from grader.progress.workspace import open_workspace
 from grader.report import feedback
 from grader.submission import take
-from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_rows
+from grader.submission.source import check_source, missing_names, plain_text, reaches, refused_criteria
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:
@@ -48,35 +48,35 @@ class Service:
         self._workspace = replace(workspace, grade=self._grade)
         self._tell = tell
         self._kept: Grader | None = None
-        self._tests: dict[str, str] = {}  # and their rows
+        self._tests: dict[str, str] = {}  # and their criteria
         self._snapshot: Snapshot | None = None  # of the module that is graded
         self._options: Options | None = None  # of the last grading
         self._text: bytes | None = None  # of the module then; None where the next grading has inputs of its own
         self.busy = False
 
-    def check(self, ticket: int, name: str, row: str | None = None) -> None:
+    def check(self, ticket: int, name: str, criterion: str | None = None) -> None:
         """Check a stage and tell each outcome, then the verdict; an error is told as one.
 
-        The tests of row are run first, and what they found is told at once to whoever works on it; only the verdict
-        counts. So is what all tests found, before it is explained.
+        The tests of criterion are run first, and what they found is told at once to whoever works on it; only the
+        verdict counts. So is what all tests found, before it is explained.
         """
         told: dict[str, Outcome] = {}
-        is_told = row is None
+        is_told = criterion is None
 
         def on_test(outcome: Outcome) -> None:
             nonlocal is_told
             self._tell("tested", ticket, outcome.criterion, outcome.status)
             told[outcome.test] = outcome
-            if not is_told and (outcome.criterion != row or self._is_all_of(row, told)):
+            if not is_told and (outcome.criterion != criterion or self._is_all_of(criterion, told)):
                 is_told = True
-                self._glimpse(ticket, stage, [each for each in told.values() if each.criterion == row])
+                self._glimpse(ticket, stage, [each for each in told.values() if each.criterion == criterion])
             if self._is_all_of(None, told):
                 self._decide(ticket, stage, list(told.values()))
 
         try:
             self.busy = True
             stage = self._workspace.course.find(name)
-            request = actions.GradingRequest(ahead=() if row is None else (row,))
+            request = actions.GradingRequest(ahead=() if criterion is None else (criterion,))
             verdict = actions.check(self._workspace, stage, request, on_test)
             self.busy = False
             self._tell("judged", ticket, _shown(stage, verdict))
@@ -91,16 +91,16 @@ class Service:
         finally:
             self.busy = False
 
-    def _is_all_of(self, row: str | None, told: Mapping[str, Outcome]) -> bool:
-        """Say whether all tests of a row, or all, have ended: what comes after that may take its time."""
+    def _is_all_of(self, criterion: str | None, told: Mapping[str, Outcome]) -> bool:
+        """Say whether all tests of a criterion, or all, have ended: what comes after that may take its time."""
         if not self._tests and self._kept is not None:
             self._tests = self._kept.tests()
-        if row is None:
+        if criterion is None:
             return len(told) == len(self._tests)
-        return sum(each.criterion == row for each in told.values()) == list(self._tests.values()).count(row)
+        return sum(each.criterion == criterion for each in told.values()) == list(self._tests.values()).count(criterion)
 
     def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
-        """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
+        """Tell what one criterion's tests found, unexplained: the others' evidence may speak against an explanation."""
         verdict = self._unexplained(stage, found, found[0].criterion) if found else None
         if verdict is not None and not verdict.grader_fault:
             self._tell("glimpsed", ticket, verdict.criteria[0])
@@ -110,22 +110,23 @@ class Service:
         verdict = self._unexplained(stage, found)
         if verdict is None or verdict.grader_fault or _is_recorded(verdict):
             return
-        if any(row.status not in ("not_started", "blocked") for row in verdict.criteria):
+        if any(each.status not in ("not_started", "blocked") for each in verdict.criteria):
             self._tell("decided", ticket, verdict)
 
-    def _unexplained(self, stage: Stage, found: list[Outcome], row: str | None = None) -> Verdict | None:
-        """Return what is shown of the module by what some tests found, of a row or all, without explanations.
+    def _unexplained(self, stage: Stage, found: list[Outcome], criterion: str | None = None) -> Verdict | None:
+        """Return what is shown of the module by what some tests found, of a criterion or all, without explanations.
 
-        None where a text that is forbidden fails the row, or where the module defines nothing that the stage asks for.
+        None where a text that is forbidden fails the criterion, or where the module defines nothing that the stage asks
+        for.
         """
         snapshot = self._snapshot or take(stage, None, self._workspace.course.root)
-        refused = refused_rows(stage, check_source(stage, snapshot))
+        refused = refused_criteria(stage, check_source(stage, snapshot))
         is_empty = not any(outcome.status == "passed" for outcome in found) and _defines_nothing(stage, snapshot)
-        if is_empty or row in refused:
+        if is_empty or criterion in refused:
             return None
         places = {test: place for place, test in enumerate(self._tests)}
         found = sorted(found, key=lambda outcome: places.get(outcome.test, 0))  # as in a verdict
-        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, row, public_only(stage))
+        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, criterion, public_only(stage))
         expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
         plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
         known = reaches(stage, plain_text(snapshot.source))
@@ -243,6 +244,6 @@ def serve(service: Service, read: Callable[[], bytes]) -> None:
     while piece := read():
         *lines, rest = (rest + piece).split(b"\n")
         if lines:
-            _, ticket, stage, row = json.loads(lines[-1])
+            _, ticket, stage, criterion = json.loads(lines[-1])
             with suppress(KeyboardInterrupt):  # one that came as a check ended
-                service.check(int(ticket), str(stage), row)
+                service.check(int(ticket), str(stage), criterion)

@@ -220,10 +220,10 @@ class WatchSession:
         match event:
             case FileSaved(path):
                 self._saved(path)
-            case CountedTest(ticket, row, _) if ticket == self.ticket:
-                self._becomes(tests=board.tests + 1, at=row)
-            case EarlyCriterion(ticket, row) if ticket == self.ticket:
-                self._becomes(verdict=board.with_row(row), trouble=None)
+            case CountedTest(ticket, criterion, _) if ticket == self.ticket:
+                self._becomes(tests=board.tests + 1, at=criterion)
+            case EarlyCriterion(ticket, result) if ticket == self.ticket:
+                self._becomes(verdict=board.with_criterion(result), trouble=None)
             case EarlyVerdict(ticket, verdict) if ticket == self.ticket:
                 self._becomes(verdict=verdict, trouble=None, searches=True)
             case FinalVerdict(ticket, verdict) if ticket == self.ticket:
@@ -251,9 +251,9 @@ class WatchSession:
         self.open(stages[place])
         return True
 
-    def hint(self, row: str | None = None) -> hints.Hint | str:
-        """Return the next hint of a row, by default of the first that does not pass, or why there is none."""
-        found, verdict = self.board.row(row), self.board.verdict
+    def hint(self, criterion: str | None = None) -> hints.Hint | str:
+        """Return the next hint of a criterion, by default of the first that does not pass, or why there is none."""
+        found, verdict = self.board.criterion(criterion), self.board.verdict
         if verdict is None:
             return self.board.trouble[0] if self.board.trouble is not None else RUNNING
         if verdict.problem is not None:
@@ -292,12 +292,12 @@ class WatchSession:
         refused, typed = (why, "") if is_refused else ("", self.board.typed)
         self._becomes(refused=refused, typed=typed, sentence=event.sentence or self.board.sentence)
 
-    def lesson(self, row: str | None = None) -> str:
-        """Return the step of the README that a row, a function or a number means, by default the first open row's.
+    def lesson(self, criterion: str | None = None) -> str:
+        """Return the step of the README that a criterion, a function or a number means, by default the first open.
 
-        Where every row passes, or none was graded yet, it is the whole README.
+        Where every criterion passes, or none was graded yet, it is the whole README.
         """
-        name = row if row is not None else self.board.first.id if self.board.first is not None else None
+        name = criterion if criterion is not None else self.board.first.id if self.board.first is not None else None
         return self.readme() if name is None else readme_steps.part(self.board.stage, name)
 
     def readme(self) -> str:

@@ -96,7 +96,7 @@ FEET = (
 
 
 class Column(VerticalScroll):
-    """What is told of a row; refit is called once it has another size, since its text is wrapped for its width."""
+    """What is told of a criterion; refit is called once the size is another, since text is wrapped for the width."""
 
     def __init__(self, refit: Callable[[], None]) -> None:
         super().__init__(id="detail")
@@ -112,7 +112,7 @@ class Column(VerticalScroll):
 
 
 class Panels:
-    """The title, the stages, the rows, and what is told of one."""
+    """The title, the stages, the criteria, and what is told of one."""
 
     def __init__(self, app: App[None], session: WatchSession, look: Look) -> None:
         self._app = app
@@ -131,15 +131,15 @@ class Panels:
         """Whether all panels are on the screen: while it is taken down some are gone before others."""
         return bool(self._app.screen_stack) and len(self._app.screen_stack[0].query(", ".join(PANELS))) == len(PANELS)
 
-    def show(self, row: str | None) -> None:
-        """Show the board as it is now, and of its rows the chosen one or the first that does not pass."""
+    def show(self, criterion: str | None) -> None:
+        """Show the board as it is now, and of its criteria the chosen one or the first that does not pass."""
         board = self._session.board
         is_done = board.verdict is not None and board.verdict.passed
         self._app.set_class(is_done and not board.drawn, "done")  # little is to be told, so that the list has the room
         self._show_title()
         self._show_stages()
-        self._show_rows(row)
-        self._show_detail(row)
+        self._show_rows(criterion)
+        self._show_detail(criterion)
 
     def _base(self, where: str) -> Any:
         return self._app.screen_stack[0].query_one(where)  # other screens may lie over it
@@ -156,22 +156,22 @@ class Panels:
         lines = [(each.stage.id, board_lines.stage_line(each, self._look)) for each in board.standings]
         self._fill("#stages", lines, board.stage.id)
 
-    def _show_rows(self, row: str | None) -> None:
+    def _show_rows(self, criterion: str | None) -> None:
         board = self._session.board
         if board.verdict is None or board.verdict.problem is not None:
             lines = [(each.id, Text(self._look.clean(f"  {each.text}"), "dim")) for each in board.stage.criteria]
         else:
-            rows = board.verdict.criteria
-            width = max(len(tests_words(each)) for each in rows)
-            lines = [(each.id, board_lines.row_line(each, self._look, width, each.id in board.seen)) for each in rows]
-        self._fill("#rows", lines, row or (board.first.id if board.first is not None else None))
+            found, look = board.verdict.criteria, self._look
+            width = max(len(tests_words(each)) for each in found)
+            lines = [(each.id, board_lines.row_line(each, look, width, each.id in board.seen)) for each in found]
+        self._fill("#rows", lines, criterion or (board.first.id if board.first is not None else None))
 
-    def _show_detail(self, row: str | None) -> None:
+    def _show_detail(self, criterion: str | None) -> None:
         board, look = self._session.board, Look(self.width, self._look.ascii, self._look.grader)
         lines = [Text(look.clean(board.note), "yellow"), Text("")] if board.note else []
-        lines += board_lines.below(board, look, row)
+        lines += board_lines.below(board, look, criterion)
         above = len(lines) + 1
-        if board.drawn and (row is None or board.asked):
+        if board.drawn and (criterion is None or board.asked):
             lines += [Text(""), Text.from_ansi(board.drawn)]
         if self._put("#told", Text("\n").join(lines)) and board.drawn and board.asked:
             self._app.call_after_refresh(self._base("#detail").scroll_to, y=above, animate=False)
@@ -214,13 +214,13 @@ def hung(text: Text, width: int) -> Text:
     return Text("\n" + " " * mark).join([first, *others])
 
 
-def choices(board: Board, look: Look, rows: bool) -> list[tuple[str, Text]]:
-    """Return the stages and, where rows are wanted, too, those of each, by the key stage or stage/row."""
+def choices(board: Board, look: Look, criteria: bool) -> list[tuple[str, Text]]:
+    """Return the stages and, where criteria are wanted, too, those of each, by the key stage or stage/criterion."""
     stages = [(each.stage.id, board_lines.stage_line(each, look)) for each in board.standings]
-    if not rows:
+    if not criteria:
         return stages
-    pairs = [(each.stage, row) for each in board.standings for row in each.stage.criteria]
-    return [*stages, *((f"{s.id}/{row.id}", Text(look.clean(f"    {s.id} {row.text}"))) for s, row in pairs)]
+    pairs = [(standing.stage, each) for standing in board.standings for each in standing.stage.criteria]
+    return [*stages, *((f"{s.id}/{each.id}", Text(look.clean(f"    {s.id} {each.text}"))) for s, each in pairs)]
 
 
 def help_text() -> str:
@@ -268,7 +268,7 @@ class Watching(App[None]):
         self.animation_level = "none"
         self._look = look
         self._first = stage
-        self._row: str | None = None  # chosen by the learner; None is the first that does not pass
+        self._criterion: str | None = None  # chosen by the learner; None is the first that does not pass
         self._panels: Panels | None = None  # once there is a screen
         self.session = make(self._post, lambda: 80 if self._panels is None else self._panels.width)
         self.session.changed = self._changed
@@ -309,9 +309,9 @@ class Watching(App[None]):
     def posted(self, message: Posted) -> None:
         """Do what follows from an event."""
         self.session.take(message.event)
-        row = self.session.board.row(self._row)
-        if isinstance(message.event, FinalVerdict) and row is not None and row.status == "passed":
-            self._row = None
+        chosen = self.session.board.criterion(self._criterion)
+        if isinstance(message.event, FinalVerdict) and chosen is not None and chosen.status == "passed":
+            self._criterion = None
             self._refresh()
 
     @on(OptionList.OptionSelected, "#stages")
@@ -324,12 +324,12 @@ class Watching(App[None]):
         """Show the row that the learner moves to."""
         first = self.session.board.first
         is_first = first is not None and event.option_id == first.id
-        self._row = None if is_first else event.option_id
+        self._criterion = None if is_first else event.option_id
         self._refresh()
 
     def action_step(self, by: int) -> None:
         """Go on to the next stage, or back."""
-        self._row = None
+        self._criterion = None
         if not self.session.step(by):
             self.notify(ENDS)
 
@@ -338,9 +338,9 @@ class Watching(App[None]):
         self.session.check()
 
     def action_hint(self) -> None:
-        """Show the next hint of the row."""
+        """Show the next hint of the criterion."""
         with self._told_errors():
-            found = self.session.hint(self._row)
+            found = self.session.hint(self._criterion)
             if isinstance(found, str):
                 self.notify(self._look.clean(found), markup=False)
             else:
@@ -352,14 +352,14 @@ class Watching(App[None]):
         self.notify(self.session.explore())
 
     def action_show(self) -> None:
-        """Show the step that the row belongs to; from there, all of the README."""
+        """Show the step that the criterion belongs to; from there, all of the README."""
 
         def answered(more: bool | None) -> None:
             if more:
                 self.push_screen(readme_window(self.session, self._look, self.size.width))
 
         with self._told_errors():
-            self.push_screen(lesson_window(self.session, self._row, self._look, self.size.width), answered)
+            self.push_screen(lesson_window(self.session, self._criterion, self._look, self.size.width), answered)
 
     def action_compare(self) -> None:
         """Show the module beside the reference."""
@@ -378,7 +378,7 @@ class Watching(App[None]):
         self.push_screen(Question(f"Replace {file} by its stub? Your file is kept in .grader/backups/."), answered)
 
     def action_list(self, search: bool) -> None:
-        """List the stages or, to search, stages and rows."""
+        """List the stages or, to search, stages and criteria."""
 
         def chosen(key: str | None) -> None:
             if key is not None:
@@ -396,7 +396,7 @@ class Watching(App[None]):
     def action_edit(self) -> None:
         """Open the failing line in the editor; one that needs the terminal gets it until it ends."""
         with self._told_errors():
-            file, line = self.session.board.place(self._row)
+            file, line = self.session.board.place(self._criterion)
             how = opening(str(self.session.workspace.course.root / file), line, os.environ, shutil.which)
             if not how.in_terminal:
                 started(how)
@@ -405,9 +405,9 @@ class Watching(App[None]):
                 subprocess.run(how.command, check=False)
 
     def _open(self, key: str) -> None:
-        """Watch a stage, given by its id or as the stage of a row, stage/row."""
-        name, _, row = key.partition("/")
-        self._row = row or None
+        """Watch a stage, given by its id or as the stage of a criterion, stage/criterion."""
+        name, _, criterion = key.partition("/")
+        self._criterion = criterion or None
         stage = self.session.workspace.course.find(name)
         if stage is self.session.board.stage:
             self._refresh()
@@ -435,7 +435,7 @@ class Watching(App[None]):
 
     def _refresh(self) -> None:
         if self._panels is not None and self._panels.are_there:  # a tick may come while the screen is taken down
-            self._panels.show(self._row)
+            self._panels.show(self._criterion)
 
     def _tick(self) -> None:
         if self.session.board.since is not None:

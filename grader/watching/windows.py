@@ -206,9 +206,9 @@ def hint_window(session: WatchSession, hint: Hint, look: Look, columns: int) -> 
     return TextWindow(look.clean(hint_title(session.board.stage, hint)), text, more=more, fits=True)
 
 
-def lesson_window(session: WatchSession, row: str | None, look: Look, columns: int) -> TextWindow:
-    """Return the step that a row belongs to; s asks for all of the README. It is all of it where no step is meant."""
-    text = session.lesson(row)
+def lesson_window(session: WatchSession, criterion: str | None, look: Look, columns: int) -> TextWindow:
+    """Return a criterion's step; s asks for all of the README. It is all of it where no step is meant."""
+    text = session.lesson(criterion)
     more = ("s", "all of the page") if text != session.readme() else ("", "")
     return _page(board_lines.title(session.board), text, look, columns, more)
 

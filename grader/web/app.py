@@ -247,10 +247,10 @@ class App:
 
     def _chapter(self, stage: Stage) -> Response:
         path = f"stages/{stage.name}/README.md"
-        rows = {plain(row.text): row.id for row in stage.criteria}
+        ids = {plain(each.text): each.id for each in stage.criteria}
         place = self._place(path, {f"stages/{stage.name}": f"{self._guard.base}pictures/{stage.id}"})
         page_text = read_page(stage.readme_path, path)
-        parts = sections_of(page_text, replace(place, row=lambda said: rows.get(plain(said))))
+        parts = sections_of(page_text, replace(place, criterion=lambda said: ids.get(plain(said))))
         around = self._course.stages
         at = around.index(stage)
         near = (around[at - 1] if at else None, around[at + 1] if at + 1 < len(around) else None)
@@ -308,7 +308,7 @@ class App:
             return document({"said": f"{error.message}. {error.hint or ''}".strip()}, HTTPStatus.SERVICE_UNAVAILABLE)
         return document({"said": said})
 
-    def _done(self, name: str, stage: Stage, row: str, words: str) -> str:
+    def _done(self, name: str, stage: Stage, criterion: str, words: str) -> str:
         """Do what was asked for, in the thread of the session."""
         session = self._live.session
         if name == "start":
@@ -330,7 +330,7 @@ class App:
                 return f"A sentence has at most {MOST_SENTENCE} characters, and no signs that cannot be seen."
             return session.read(typed)
         elif name == "hint":
-            found = session.hint(row or None)
+            found = session.hint(criterion or None)
             return found if isinstance(found, str) else hint_words(stage, found)
         return ""
 

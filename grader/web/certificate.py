@@ -3,8 +3,8 @@
 {"certificate": {"schema": 1, "title": "…", "source": "graded", "when": "2026-11-21T08:38:02+00:00", "student": null,
 "provenance": {"release": "<SHA-256>", …}, "stages": [{"stage": "<id>", "title": "…", "module": "<SHA-256 of the file>",
 "rows": 14, "robust": 9, "seed": 7, "isolation": "bubblewrap", "course": "0.1.0", "python": "3.13.1", "numpy": "2.4.0",
-"when": "…", "uses": […], "seen": ["<row>"]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are null
-where nobody signed.
+"when": "…", "uses": […], "seen": ["<criterion>"]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are
+null where nobody signed.
 source is "graded" where each module was graded for the certificate, "recorded" where it repeats the learner's own
 record. It is signed as receipts are (`classroom/receipt.py`), and only what was graded is.
 """
@@ -49,7 +49,7 @@ UNSIGNED = (
     "the record, the modules and this page. To rely on it, grade the modules yourself and compare their digests."
 )
 SIGNED = "Each module named here was graded for this certificate, by whoever holds the key {}, before it was signed."
-_ROW = re.compile(r"[a-z0-9-]{1,100}")
+_CRITERION = re.compile(r"[a-z0-9-]{1,100}")
 _DIGEST, _TIME = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00")
 _TEXTS = {
     "stage": re.compile(r"s[0-9]{2,}"), "module": _DIGEST, "isolation": re.compile(r"[a-z]{0,20}"),
@@ -62,8 +62,8 @@ _TEXTS = {
 class CertifiedModule:
     """One module that passed, and how; what an earlier grader did not record is empty. module is the file's SHA-256.
 
-    Of its rows, which are its criteria, so many are robust. seen holds those whose function of the reference was shown
-    before the stage had passed, as the learner's record says.
+    rows counts its criteria, robust those of them that are robust. seen holds those whose function of the reference was
+    shown before the stage had passed, as the learner's record says.
     """
 
     stage: str
@@ -101,10 +101,10 @@ def recorded(found: Road, progress: Progress, provenance: Provenance, student: s
             continue
         kept, stage = progress.passed[stop.stage.id], stop.stage
         how = (kept.isolation, kept.course, kept.python, kept.numpy, kept.when)
-        rows = len(stage.criteria)
+        total = len(stage.criteria)
         entries.append(
             CertifiedModule(
-                stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust, seen=stop.seen
+                stage.id, stage.title, kept.digest, total, kept.seed, *how, robust=kept.robust, seen=stop.seen
             )
         )
     when = found.made.isoformat(timespec="seconds")
@@ -178,15 +178,15 @@ def _entry(values: object) -> CertifiedModule:
     robust = values.get("robust")  # earlier certificates have none
     _expect("robust", robust is None or (type(robust) is int and 0 <= robust <= values["rows"]))
     seen = values.get("seen", [])  # earlier graders showed none
-    _expect("seen", isinstance(seen, list) and len(seen) <= values["rows"] and all(map(_is_row, seen)))
+    _expect("seen", isinstance(seen, list) and len(seen) <= values["rows"] and all(map(_is_criterion, seen)))
     uses = uses_in(values.get("uses"))
     _expect("uses", uses is not None)
     texts = {name: values[name] for name in (*_TEXTS, "rows", "seed")}
     return CertifiedModule(**texts, uses=uses or (), robust=robust, seen=tuple(seen))
 
 
-def _is_row(name: object) -> bool:
-    return isinstance(name, str) and _ROW.fullmatch(name) is not None
+def _is_criterion(name: object) -> bool:
+    return isinstance(name, str) and _CRITERION.fullmatch(name) is not None
 
 
 def _expect(field: str, holds: bool) -> None:
@@ -238,14 +238,14 @@ def _graded_entry(verdict: Verdict, module: str, now: datetime) -> CertifiedModu
     run, made = verdict.run, made_here()
     when = now.astimezone(UTC).isoformat(timespec="seconds")
     versions = (made.python or "", made.numpy or "")
-    rows = len(verdict.criteria)
-    robust = sum(row.robust for row in verdict.criteria)
+    total = len(verdict.criteria)
+    robust = sum(each.robust for each in verdict.criteria)
     how = run.seed, run.isolation, run.course, *versions, when
-    return CertifiedModule(verdict.stage, verdict.title, module, rows, *how, uses=run.uses, robust=robust)
+    return CertifiedModule(verdict.stage, verdict.title, module, total, *how, uses=run.uses, robust=robust)
 
 
 def _why(verdict: Verdict) -> str:
     if verdict.grader_fault:
         return "the grader failed, which says nothing of the module"
-    passed = sum(row.status == "passed" for row in verdict.criteria)
+    passed = sum(each.status == "passed" for each in verdict.criteria)
     return f"{passed} of {len(verdict.criteria)} criteria pass"

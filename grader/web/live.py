@@ -24,7 +24,7 @@ from grader.outcome import Gradient
 from grader.progress.readme_steps import steps_of
 from grader.report.terminal.checklist import FAULT, Style, evidence, gradient_lines, no_cause, told
 from grader.report.terminal.layout import Look
-from grader.report.terminal.words import kind_of_row, status_words
+from grader.report.terminal.words import kind_of_criterion, status_words
 from grader.verdict import CriterionResult, Failure
 from grader.watching.board import Board, Event, Explored, FinalVerdict, Sentence
 from grader.watching.board_lines import reached
@@ -105,31 +105,31 @@ class StepLink:
 
 
 def step_links(stage: Stage, text: str) -> dict[str, StepLink]:
-    """Return the step of each row, by the row's id; rows that stand in no step of the README have none."""
+    """Return the step of each criterion, by its id; criteria that stand in no step of the README have none."""
     names = step_names(text)
     return {
-        row: StepLink(step.number, names[step.number])
+        criterion: StepLink(step.number, names[step.number])
         for step in steps_of(stage, text)
         if step.number in names
-        for row in step.rows
+        for criterion in step.criteria
     }
 
 
 @dataclass(frozen=True)
 class StepItem:
-    """A step in the list of a page: its number, title, heading, and rows."""
+    """A step in the list of a page: its number, title, heading, and criteria."""
 
     number: int
     title: str
     anchor: str
-    rows: tuple[str, ...]
+    criteria: tuple[str, ...]
 
 
 def step_list(stage: Stage, text: str) -> tuple[StepItem, ...]:
     """Return the steps of a README, as far as they have a heading on the page."""
     names = step_names(text)
     steps = (each for each in steps_of(stage, text) if each.number in names)
-    return tuple(StepItem(each.number, each.title, names[each.number], each.rows) for each in steps)
+    return tuple(StepItem(each.number, each.title, names[each.number], each.criteria) for each in steps)
 
 
 def to_read(sections: Sequence[frozenset[str]], steps: Sequence[StepItem], anchor: str | None) -> list[bool]:
@@ -160,7 +160,7 @@ class StepLinks:
         self._links: Mapping[str, StepLink] = {}
 
     def of(self, stage: Stage) -> Mapping[str, StepLink]:
-        """Return the steps of a stage's rows; none where its page cannot be read, which the page itself says."""
+        """Return the steps of a stage's criteria; none where its page cannot be read, which the page itself says."""
         try:
             known = (stage.id, stage.readme_path.stat().st_mtime_ns)
             if known != self._known:
@@ -172,7 +172,7 @@ class StepLinks:
 
 
 LOOK = Look(100)
-_LATER = {"not_started": "{} not started", "blocked": "{} wait{}"}  # kinds of rows that come later, in words
+_LATER = {"not_started": "{} not started", "blocked": "{} wait{}"}  # kinds of criteria that come later, in words
 COMPLETE = "Every criterion passes."
 PUBLIC = "The public tests of every criterion pass; hidden tests run when you submit."
 
@@ -193,7 +193,7 @@ class Told:
 
 @dataclass(frozen=True)
 class CriterionLine:
-    """One row of the checklist; is_first says that it is the one to work on, step where the page explains it.
+    """One line of the checklist; is_first says that it is the one to work on, step where the page explains it.
 
     is_seen says that its function of the reference was shown to the learner.
     """
@@ -212,7 +212,7 @@ class CriterionLine:
 
 @dataclass(frozen=True)
 class FoldedLines:
-    """Rows of which there is nothing to do now, under one line: kind is that of its sign."""
+    """Lines of which there is nothing to do now, under one line: kind is that of its sign."""
 
     kind: str
     words: str
@@ -223,7 +223,7 @@ class FoldedLines:
 class BoardView:
     """All that the page shows of the board; trouble holds why nothing was graded, and what to do.
 
-    locked holds the ids and texts of the rows of a stage that is locked.
+    locked holds the ids and texts of the criteria of a stage that is locked.
     """
 
     stage: str
@@ -258,10 +258,10 @@ class BoardView:
 
 
 def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> BoardView:
-    """Return the board as it is shown; now is on the monotonic clock, steps has the step of each row by its id."""
+    """Return the board as it is shown; now is on the monotonic clock, steps has each criterion's step by its id."""
     known = steps or {}
     verdict = board.verdict
-    rows = verdict.criteria if verdict is not None and verdict.problem is None else ()
+    results = verdict.criteria if verdict is not None and verdict.problem is None else ()
     complete = ""
     if verdict is not None and board.complete:
         complete = PUBLIC if verdict.public_passed else COMPLETE
@@ -272,8 +272,8 @@ def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) 
         board.stage.title,
         reached(board, LOOK, now),
         board.since is not None,
-        sum(row.status == "passed" for row in rows),
-        tuple(_line(board, row, known.get(row.id)) for row in rows),
+        sum(each.status == "passed" for each in results),
+        tuple(_line(board, each, known.get(each.id)) for each in results),
         _trouble(board),
         complete,
         tuple(f"{each} · {stages[each].title}" for each in opened if each in stages),
@@ -284,14 +284,14 @@ def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) 
 
 
 def _locked(board: Board) -> tuple[tuple[str, str], ...]:
-    """Return the rows of a stage that is locked, so that nothing is known of them."""
+    """Return the criteria of a stage that is locked, so that nothing is known of them."""
     state = next((each.state for each in board.standings if each.stage.id == board.stage.id), "")
     is_shut = state == "locked" and board.verdict is None and board.since is None
-    return tuple((row.id, row.text) for row in board.stage.criteria) if is_shut else ()
+    return tuple((each.id, each.text) for each in board.stage.criteria) if is_shut else ()
 
 
 def _trouble(board: Board) -> tuple[str, str]:
-    """Return why there are no rows, or why they do not count, and what to do; nothing where all is well."""
+    """Return why no criterion is shown, or why they do not count, and what to do; nothing where all is well."""
     verdict = board.verdict
     if board.trouble is not None:
         return board.trouble[0], board.trouble[1] or ""
@@ -304,16 +304,25 @@ def _trouble(board: Board) -> tuple[str, str]:
     return "", ""
 
 
-def _line(board: Board, row: CriterionResult, step: StepLink | None) -> CriterionLine:
-    criterion = board.stage.criterion(row.id)
-    is_first = board.first is not None and board.first.id == row.id
-    is_told = row.lacks_robustness or row.status not in ("passed", "not_started", "blocked")
-    shown = told(row, Style(LOOK, "")) if is_told else []
+def _line(board: Board, result: CriterionResult, step: StepLink | None) -> CriterionLine:
+    criterion = board.stage.criterion(result.id)
+    is_first = board.first is not None and board.first.id == result.id
+    is_told = result.lacks_robustness or result.status not in ("passed", "not_started", "blocked")
+    shown = told(result, Style(LOOK, "")) if is_told else []
     lines = tuple(_told(each) for each in shown)
-    more = len(row.failures) - len(shown) if shown else 0
-    words, names = status_words(row), criterion.functions
+    more = len(result.failures) - len(shown) if shown else 0
+    words, names = status_words(result), criterion.functions
     return CriterionLine(
-        row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step, row.id in board.seen
+        result.id,
+        result.text,
+        kind_of_criterion(result),
+        words,
+        names,
+        lines,
+        more,
+        is_first,
+        step,
+        result.id in board.seen,
     )
 
 
@@ -433,7 +442,7 @@ class Live:
         html = self._pages.fill("board.html", view=shown)
         road = self._pages.fill("stages.html", standings=board.standings)
         checking = shown.is_checking
-        drawn = [[row, hashlib.sha256(data).hexdigest()] for row, data in board.pictures]
+        drawn = [[criterion, hashlib.sha256(data).hexdigest()] for criterion, data in board.pictures]
         self.pictures = {name: data for (_, name), (_, data) in zip(drawn, board.pictures, strict=True)}
         found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road, "drawn": drawn}
         return json.dumps({**found, **self._weights(board), "verdicts": self._verdicts, "explored": self._explored})
@@ -442,7 +451,7 @@ class Live:
         """Return the weights as HTML, each step's with its criterion, and what is said of the sentence."""
         sentence = board.sentence
         tables = weight_tables(sentence) if sentence is not None else {}
-        html = [[row, self._pages.fill("weights.html", tables=each, sentence=sentence)] for row, each in tables.items()]
+        html = [[of, self._pages.fill("weights.html", tables=each, sentence=sentence)] for of, each in tables.items()]
         return {"weights": html, "sentence": sentence_words(board)}
 
     def _step(self) -> None:

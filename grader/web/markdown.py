@@ -63,7 +63,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1[ \t]*$|\Z)", re.MULTILINE | re.DOT
 class PageLocation:
     """Where a page lies in the course, and what a link to a path of the course becomes; None where it leads nowhere.
 
-    row gives the id of the row of the checklist whose text an item has, None where there is none.
+    criterion gives the id of the one whose text an item has, None where there is none.
 
     path is that of the page below the course's root, as in stages/s01_numbers/README.md.
     """
@@ -71,7 +71,7 @@ class PageLocation:
     path: str
     page: Callable[[str], str | None] = lambda path: None
     picture: Callable[[str], str | None] = lambda path: None
-    row: Callable[[str], str | None] = lambda text: None
+    criterion: Callable[[str], str | None] = lambda text: None
 
     def target(self, link: str) -> str:
         """Return the path in the course that a link of this page names."""
@@ -111,7 +111,7 @@ def sections_of(text: str, place: PageLocation) -> list[PageSection]:
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
     _empty_cells(tokens)
-    _find_rows(tokens, place)
+    _find_criteria(tokens, place)
 
     def rendered(part: Sequence[Token]) -> str:
         return str(made.renderer.render(part, made.options, {"place": place}))
@@ -175,7 +175,7 @@ def _reader() -> MarkdownIt:
         "fence": _fence, "image": _image, "link_open": _link, "link_close": _link_close,
         "math_inline": _formula, "math_block": _formula,
         "table_open": _table, "table_close": lambda *_: "</table></div>\n", "text": _words,
-        "row_state": _row_state,
+        "criterion_state": _criterion_state,
     }  # fmt: skip
     for name, rule in rules.items():
         made.renderer.rules[name] = rule  # type: ignore[attr-defined]
@@ -193,15 +193,16 @@ def _name_headings(tokens: Sequence[Token]) -> None:
             token.attrSet("id", headings.name(_plain(after)))
 
 
-def _find_rows(tokens: Sequence[Token], place: PageLocation) -> None:
-    """Note at each item to tick which row of the checklist it is, and put what is known of that at its end."""
+def _find_criteria(tokens: Sequence[Token], place: PageLocation) -> None:
+    """Note at each item to tick which criterion of the checklist it is, and put what is known of that at its end."""
     from markdown_it.token import Token
 
     for token in tokens:
         task = _TASK.match(token.content) if token.type == "inline" else None
-        if task is not None and token.children and (row := place.row(_plain(token)[task.end() :])) is not None:
-            token.children[0].meta["row"] = row
-            token.children.append(Token("row_state", "", 0, content=row))
+        criterion = place.criterion(_plain(token)[task.end() :]) if task is not None else None
+        if token.children and criterion is not None:
+            token.children[0].meta["criterion"] = criterion
+            token.children.append(Token("criterion_state", "", 0, content=criterion))
 
 
 def _empty_cells(tokens: Sequence[Token]) -> None:
@@ -231,22 +232,22 @@ def _table(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 
 def _words(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return words; a box to tick at the beginning of an item is the sign of its row."""
+    """Return words; a box to tick at the beginning of an item is the sign of its criterion."""
     content = tokens[at].content
     task = _TASK.match(content) if at == 0 else None
     if task is None:
         return escape(content)
-    mark, row = "○" if task["mark"] == " " else "✓", tokens[at].meta.get("row")
-    if row is None:
+    mark, criterion = "○" if task["mark"] == " " else "✓", tokens[at].meta.get("criterion")
+    if criterion is None:
         return f'<span aria-hidden="true">{mark}</span> {escape(content[task.end() :])}'
-    sign = f'id="item-{escape(row)}" class="kind not_started" data-sign="{escape(row)}" aria-hidden="true"'
+    sign = f'id="item-{escape(criterion)}" class="kind not_started" data-sign="{escape(criterion)}" aria-hidden="true"'
     return f"<span {sign}>○</span> {escape(content[task.end() :])}"
 
 
-def _row_state(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
-    """Return the link to a row, whose words the page keeps as they are."""
-    row = escape(tokens[at].content)
-    return f' <a class="small" href="#row-{row}" data-state="{row}">not checked</a>'
+def _criterion_state(tokens: Sequence[Token], at: int, options: object, environment: object) -> str:
+    """Return the link to a criterion, whose words the page keeps as they are."""
+    criterion = escape(tokens[at].content)
+    return f' <a class="small" href="#row-{criterion}" data-state="{criterion}">not checked</a>'
 
 
 def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, PageLocation]) -> str:

@@ -144,21 +144,21 @@ def _stage(stop: RoadStage) -> Document:
         "hints": stop.hints,
         "seen": list(stop.seen),
         "criteria": len(stop.stage.criteria),
-        "criteria_passed": stop.passed if stop.rows else None,
+        "criteria_passed": stop.passed if stop.criteria else None,
         "criteria_robust": stop.robust,
-        "rows": [_row(row) for row in stop.rows],
+        "rows": [_criterion(each) for each in stop.criteria],
         "note": stop.note or None,
     }
 
 
-def _row(row: RoadCriterion) -> Document:
+def _criterion(each: RoadCriterion) -> Document:
     return {
-        "id": row.id,
-        "text": row.text,
-        "functions": list(row.functions),
-        "status": row.status,
-        "robust": row.robust,
-        "said": plain_text(row.said or (row.words if row.lacks else "")) or None,
+        "id": each.id,
+        "text": each.text,
+        "functions": list(each.functions),
+        "status": each.status,
+        "robust": each.robust,
+        "said": plain_text(each.said or (each.words if each.lacks else "")) or None,
     }
 
 
@@ -220,7 +220,7 @@ def time(when: datetime) -> str:
 
 
 def sign(kind: str) -> str:
-    """Return the mark of a kind of row or stage."""
+    """Return the mark of a kind of criterion or stage."""
     return MARKS[kind][0]
 
 

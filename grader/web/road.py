@@ -1,4 +1,4 @@
-"""The road of a learner: each stage with its state, its dates and attempts, and what each row of it can do now."""
+"""The road of a learner: each stage with its state, its dates and attempts, and how each of its criteria stands."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from grader.progress.last_check import CriterionCheck
 from grader.progress.standings import Standing, standings
 from grader.progress.state import Progress, State, Work
 from grader.report.terminal.overview import STATES
-from grader.report.terminal.words import kind_of_row, stages_words, status_words
+from grader.report.terminal.words import kind_of_criterion, stages_words, status_words
 
-UNKNOWN = {"passed": "passes", "not_started": "not started"}  # of rows whose tests nobody counted
+UNKNOWN = {"passed": "passes", "not_started": "not started"}  # of criteria whose tests nobody counted
 CHANGED = "The file has changed since the last check. `grader check {}` says what it can do now."
 UNCHECKED = "Begun, and not checked yet. `grader check {}` says what it can do."
 
 
 @dataclass(frozen=True)
 class RoadCriterion:
-    """One row of a checklist; kind is that of its mark, and said the mistake that was found in it.
+    """One criterion of a checklist; kind is that of its mark, and said the mistake that was found in it.
 
     robust says whether it passes with every test of refusals and of the dtype; None where that is unknown.
     """
@@ -45,10 +45,10 @@ class RoadCriterion:
 
 @dataclass(frozen=True)
 class RoadStage:
-    """One stage of the road; note says why nothing is known of its rows, where that is so.
+    """One stage of the road; note says why nothing is known of its criteria, where that is so.
 
-    robust is how many of its rows are robust; None where that is unknown. seen holds the rows whose function of the
-    reference was shown before the stage had passed.
+    robust is how many of its criteria are robust; None where that is unknown. seen holds the criteria whose function of
+    the reference was shown before the stage had passed.
     """
 
     stage: Stage
@@ -59,15 +59,15 @@ class RoadStage:
     passed_at: datetime | None
     work: Work
     hints: int
-    rows: tuple[RoadCriterion, ...]
+    criteria: tuple[RoadCriterion, ...]
     note: str = ""
     robust: int | None = None
     seen: tuple[str, ...] = ()
 
     @property
     def passed(self) -> int:
-        """How many rows pass."""
-        return sum(row.status == "passed" for row in self.rows)
+        """How many criteria pass."""
+        return sum(each.status == "passed" for each in self.criteria)
 
     @property
     def time(self) -> str:
@@ -139,20 +139,20 @@ def words_of(standing: Standing) -> str:
 def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> RoadStage:
     stage = standing.stage
     begun = not is_stub(stage)
-    rows, note = _rows(workspace, standing, begun)
+    criteria, note = _criteria(workspace, standing, begun)
     work = progress.work.get(stage.id, Work())
     hints = sum(shown for key, shown in progress.hints.items() if key.startswith(f"{stage.id}/"))
     when = _first_pass(progress, stage.id, work)
-    robust = _robust(rows) if begun or standing.state == "passed" else None
+    robust = _robust(criteria) if begun or standing.state == "passed" else None
     if robust is None and standing.state == "passed":
         robust = progress.passed[stage.id].robust
-    known = (when, work, hints, rows, note, robust, standing.seen)
+    known = (when, work, hints, criteria, note, robust, standing.seen)
     return RoadStage(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
 
 
-def _robust(rows: Sequence[RoadCriterion]) -> int | None:
-    known = bool(rows) and all(row.robust is not None for row in rows)
-    return sum(bool(row.robust) for row in rows) if known else None
+def _robust(criteria: Sequence[RoadCriterion]) -> int | None:
+    known = bool(criteria) and all(each.robust is not None for each in criteria)
+    return sum(bool(each.robust) for each in criteria) if known else None
 
 
 def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
@@ -164,8 +164,8 @@ def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
         return None
 
 
-def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[RoadCriterion, ...], str]:
-    """Return the rows of a stage as they stand, and why nothing is known of them where that is so."""
+def _criteria(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[RoadCriterion, ...], str]:
+    """Return the criteria of a stage as they stand, and why nothing is known of them where that is so."""
     stage = standing.stage
     if not begun and standing.state != "passed":
         return _alike(stage, "not_started"), ""
@@ -173,20 +173,20 @@ def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[
     if standing.state == "passed" and (known is None or known.open):
         return _alike(stage, "passed"), ""
     if known is not None:
-        return tuple(_row(stage, row) for row in known.rows), ""
+        return tuple(_road_criterion(stage, found) for found in known.criteria), ""
     checked = standing.state in ("passed", "changed") or workspace.store.read().work.get(stage.id)
     return (), (CHANGED if checked else UNCHECKED).format(stage.id)
 
 
 def _alike(stage: Stage, status: str) -> tuple[RoadCriterion, ...]:
     return tuple(
-        RoadCriterion(row.id, row.text, row.functions, status, status, UNKNOWN[status]) for row in stage.criteria
+        RoadCriterion(each.id, each.text, each.functions, status, status, UNKNOWN[status]) for each in stage.criteria
     )
 
 
-def _row(stage: Stage, row: CriterionCheck) -> RoadCriterion:
-    criterion = stage.criterion(row.id)
-    cause = "" if row.status == "blocked" else row.mistake  # it is told where it fails; this one only waits
-    told = kind_of_row(row), status_words(row), cause
-    tests = row.tests_passed, row.tests_total
-    return RoadCriterion(row.id, criterion.text, criterion.functions, row.status, *told, *tests, row.robust)
+def _road_criterion(stage: Stage, found: CriterionCheck) -> RoadCriterion:
+    criterion = stage.criterion(found.id)
+    cause = "" if found.status == "blocked" else found.mistake  # it is told where it fails; this one only waits
+    told = kind_of_criterion(found), status_words(found), cause
+    tests = found.tests_passed, found.tests_total
+    return RoadCriterion(found.id, criterion.text, criterion.functions, found.status, *told, *tests, found.robust)

@@ -169,29 +169,29 @@ class TestRows:
     FRESH = frozenset({"test_total.py::test_total_True", "test_half.py::test_half_True"})
 
     def test_each_row_has_a_public_and_a_hidden_test(self) -> None:
-        assert evaluation.rows(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], self.FRESH) == []
+        assert evaluation.criteria(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], self.FRESH) == []
 
     @pytest.mark.parametrize(("left_out", "kind"), [(2, "public"), (3, "hidden")])
     def test_a_row_without_one_is_named(self, left_out: int, kind: str) -> None:
         outcomes = [outcome for number, outcome in enumerate(self.OUTCOMES) if number != left_out]
-        (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
+        (shortfall,) = evaluation.criteria(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
         assert shortfall.message == f"criterion half has no {kind} test"
         assert shortfall.place == ("stages/s90_small/tests/" if kind == "public" else f"{HIDDEN}/")
 
     def test_a_hidden_test_of_refusals_alone_is_none(self) -> None:
         outcomes = [replace(each, kind="refusals") if each == self.OUTCOMES[3] else each for each in self.OUTCOMES]
-        (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
+        (shortfall,) = evaluation.criteria(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
         assert shortfall.message == "criterion half has no hidden test"
         alone = [replace(each, kind="refusals") if each.criterion == "half" else each for each in self.OUTCOMES]
-        assert evaluation.rows(STAGE, [result("reference", 1, verdict(), *alone)], self.FRESH) == []
+        assert evaluation.criteria(STAGE, [result("reference", 1, verdict(), *alone)], self.FRESH) == []
 
     def test_tests_of_any_seed_count(self) -> None:
         split = [result("reference", seed, verdict(), *self.OUTCOMES[seed::2]) for seed in (0, 1)]
-        assert evaluation.rows(STAGE, split, self.FRESH) == []
+        assert evaluation.criteria(STAGE, split, self.FRESH) == []
 
     def test_a_row_whose_hidden_tests_have_fixed_inputs_is_named_with_their_file(self) -> None:
         fresh = {"test_total.py::test_total_True", "test_half.py::test_half_False", "test_half.py::test_of_total"}
-        (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], fresh)
+        (shortfall,) = evaluation.criteria(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)], fresh)
         assert shortfall.place == f"{HIDDEN}/test_half.py"
         said = "criterion half has hidden tests of fixed inputs only: their answers can be hard-coded"
         assert shortfall.message == said
@@ -200,7 +200,7 @@ class TestRows:
     def test_one_fresh_test_of_a_row_is_enough_and_its_parameters_do_not_matter(self) -> None:
         more = [Outcome(f"test_half.py::test_any[{size}-a::b]", "half", True, "passed") for size in (1, 2)]
         results = [result("reference", 1, verdict(), *self.OUTCOMES, *more)]
-        assert evaluation.rows(STAGE, results, {"test_total.py::test_total_True", "test_half.py::test_any"}) == []
+        assert evaluation.criteria(STAGE, results, {"test_total.py::test_total_True", "test_half.py::test_any"}) == []
 
 
 class TestKinds:

@@ -163,7 +163,7 @@ class TestCommand:
         course = load_course(copy.root)
         plan = VerifyOptions(1, isolation="process", workers=0, mutants=is_full)
         (proof,) = verify(course, [course.find("s23")], plan)
-        assert proof.shortfalls == () and (proof.rows, proof.tests) == (1, 6)
+        assert proof.shortfalls == () and (proof.criteria, proof.tests) == (1, 6)
         assert (proof.reference, proof.stub) == (Ratio(1, 1), Ratio(1, 1))
         assert proof.alternatives == proof.mistakes == proof.named == Ratio(3, 3)
         assert not is_full or (proof.mutation is not None and proof.mutation.rate == 1.0)

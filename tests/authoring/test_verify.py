@@ -130,7 +130,7 @@ class TestWholeStage:
 
     def test_what_was_seen_is_counted(self, whole: Proven) -> None:
         proof = whole.proofs["good"]
-        assert (proof.stage, proof.title, proof.rows, proof.tests) == ("s01", "Sums", 2, 4)
+        assert (proof.stage, proof.title, proof.criteria, proof.tests) == ("s01", "Sums", 2, 4)
         assert (proof.reference, proof.stub, proof.alternatives) == (Ratio(1, 1), Ratio(2, 2), Ratio(1, 1))
         assert (proof.mistakes, proof.named) == (Ratio(6, 6), Ratio(6, 6))
 

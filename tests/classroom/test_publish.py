@@ -174,14 +174,14 @@ def test_a_token_is_sent_over_https_only(server: str) -> None:
 def test_a_row_whose_values_are_right_has_a_mark_of_its_own() -> None:
     kinds = (KindCount("values", 2, 2), KindCount("edges", 0, 1))
     rows = (replace(ROWS[1], status="failed", passed=2, kinds=kinds),)
-    told = summary([replace(FAILED, rows=rows)], COMMIT)
+    told = summary([replace(FAILED, criteria=rows)], COMMIT)
     assert "| ◐ | a &#124; b" in told and "| values right, 1 of 1 edge cases wrong | 2 of 3 |" in told
 
 
 def test_a_row_that_passes_says_what_robustness_is_missing_and_the_status_counts_it() -> None:
     kinds = (KindCount("values", 2, 2), KindCount("refusals", 0, 1))
     rows = (replace(ROWS[1], status="passed", passed=2, kinds=kinds),)
-    result = replace(FAILED, rows=rows, passed=True)
+    result = replace(FAILED, criteria=rows, passed=True)
     assert "| passed, 1 of 1 refusals missing | 2 of 3 |" in summary([result], COMMIT)
     assert status(result).description.startswith("1 of 1 criteria pass, 0 robust (seed ")
     assert status(result).state == "success"

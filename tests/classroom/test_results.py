@@ -43,7 +43,7 @@ def test_statuses_and_counts_are_taken(tmp_path: Path) -> None:
     found = of(VERDICT, tmp_path)
     assert (found.why, found.passed, found.seed, found.isolation) == ("", False, 40817, "bubblewrap")
     assert found.submission == "ab" * 32
-    assert [(row.status, row.passed, row.total) for row in found.rows] == [
+    assert [(row.status, row.passed, row.total) for row in found.criteria] == [
         ("passed", 5, 5),
         ("failed", 2, 4),
         ("not_started", 0, 3),
@@ -54,11 +54,11 @@ def test_statuses_and_counts_are_taken(tmp_path: Path) -> None:
 
 def test_right_values_follow_from_the_counts_of_a_row_that_fails(tmp_path: Path) -> None:
     verdict = replace(VERDICT, criteria=(RIGHT,))
-    assert of(verdict, tmp_path).rows[0].values_right
-    assert not of(replace(VERDICT, criteria=(replace(RIGHT, status="not_started"),)), tmp_path).rows[0].values_right
+    assert of(verdict, tmp_path).criteria[0].values_right
+    assert not of(replace(VERDICT, criteria=(replace(RIGHT, status="not_started"),)), tmp_path).criteria[0].values_right
     document = verdict_document(replace(VERDICT, criteria=(replace(RIGHT, kinds=()),)))
     document["criteria"][0]["values_right"] = True  # what it says of itself is not believed
-    assert not read(left(tmp_path, dumps(document)), stage_of(verdict), TIERS).rows[0].values_right
+    assert not read(left(tmp_path, dumps(document)), stage_of(verdict), TIERS).criteria[0].values_right
 
 
 def test_a_pass_is_a_pass(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_what_gives_no_marks_is_no_result(name: str, tmp_path: Path) -> None:
     found = of(UNMARKED[name], tmp_path)
     assert found.why
     assert not found.passed
-    assert found.rows == ()
+    assert found.criteria == ()
 
 
 def test_public_tests_alone_are_no_result(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_row_that_fails_its_public_tests_is_no_result_either(tmp_path: Path) -
 def test_names_are_the_course_s_own(tmp_path: Path) -> None:
     told = replace(PASSED, title="other", criteria=(replace(PASSED.criteria[0], text="![x](//evil)"),))
     found = of(told, tmp_path, stage_of(PASSED))
-    assert (found.stage.title, found.rows[0].text) == ("Attention mechanisms", PASSED.criteria[0].text)
+    assert (found.stage.title, found.criteria[0].text) == ("Attention mechanisms", PASSED.criteria[0].text)
 
 
 @given(TEXTS)
@@ -264,7 +264,7 @@ def test_counts_by_kind_that_do_not_fit_are_no_verdict(kinds: Any, tmp_path: Pat
 
 def test_a_row_that_lacks_refusals_passes_and_is_not_robust(tmp_path: Path) -> None:
     found = of(replace(PASSED, criteria=(TEXTBOOK,)), tmp_path)
-    assert (found.why, found.passed, found.rows[0].status, found.rows[0].robust) == ("", True, "passed", False)
+    assert (found.why, found.passed, found.criteria[0].status, found.criteria[0].robust) == ("", True, "passed", False)
 
 
 @pytest.mark.parametrize("passed", [True, False])
@@ -277,6 +277,6 @@ def test_the_verdict_of_an_earlier_grader_is_decided_by_what_counts_now(passed: 
     for key in ("robust", "robustness"):
         del document["criteria"][0][key]
     found = read(left(tmp_path, dumps(document)), stage_of(verdict), TIERS)
-    assert (found.why, found.passed, found.rows[0].robust) == ("", True, passed)
+    assert (found.why, found.passed, found.criteria[0].robust) == ("", True, passed)
     strict = read(tmp_path, replace(stage_of(verdict), passes="all"), TIERS)
     assert (strict.why, strict.passed) == ("", passed)

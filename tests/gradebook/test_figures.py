@@ -21,15 +21,15 @@ def test_pass_rates_count_whoever_handed_in_nothing_and_leave_faults_out() -> No
     (stage,) = found.stages.values()
     assert (stage.passed, stage.students, stage.outcomes["missing"], stage.outcomes["fault"]) == (1, 3, 1, 1)
     assert stage.share == pytest.approx(1 / 3)
-    assert {row.id: (row.passed, row.of) for row in stage.rows.values()} == {"double": (2, 2), "quadruple": (1, 2)}
-    assert [row.share for row in stage.rows.values()] == [1.0, 0.5]
+    assert {row.id: (row.passed, row.of) for row in stage.criteria.values()} == {"double": (2, 2), "quadruple": (1, 2)}
+    assert [row.share for row in stage.criteria.values()] == [1.0, 0.5]
 
 
 def test_a_mistake_counts_once_for_a_student_and_also_where_a_later_attempt_is_right() -> None:
     found = Figures()
     found.add(sheet(verdict(double=False), verdict(double=False), verdict()))
     found.add(sheet(verdict(double=False), student="bob"))
-    assert [(each.row, each.text, each.students) for each in found.commonest(5)] == [("double", TEXT, 2)]
+    assert [(each.criterion, each.text, each.students) for each in found.commonest(5)] == [("double", TEXT, 2)]
 
 
 def test_the_same_edit_on_another_line_is_the_same_mistake() -> None:
@@ -80,7 +80,7 @@ def test_who_is_stuck(verdicts: list[dict[str, object]], rows: tuple[str, ...] |
     counts = verdicts[-1] if verdicts else verdict(double=False)
     tries = sheet(*verdicts).tries["s01"] if verdicts else ()
     found = stuck(entry(counts), tries)
-    assert (None if found is None else found.rows) == rows
+    assert (None if found is None else found.criteria) == rows
 
 
 def test_points_fall_into_tenths_and_a_full_mark_stands_alone() -> None:
@@ -102,7 +102,7 @@ def test_rows_are_counted_of_those_whose_module_ran() -> None:
     found.add(sheet(verdict()))
     problem = {"kind": "import", "message": "torch is imported, which is not available", "line": 1, "hint": None}
     found.add(sheet(verdict(double=False, quadruple=False, problem=problem), student="bob", points=0.0))
-    assert {row.id: (row.passed, row.of) for row in found.stages["s01"].rows.values()} == {
+    assert {row.id: (row.passed, row.of) for row in found.stages["s01"].criteria.values()} == {
         "double": (1, 1), "quadruple": (1, 1),
     }  # fmt: skip
 
@@ -158,7 +158,7 @@ def test_each_student_has_what_lacks_beside_the_points() -> None:
 def test_one_slip_that_several_rows_show_counts_once() -> None:
     found = Figures()
     found.add(sheet(verdict(double=False, quadruple=False)))
-    assert [(each.row, each.students) for each in found.commonest(5)] == [("double", 1)]
+    assert [(each.criterion, each.students) for each in found.commonest(5)] == [("double", 1)]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_mistake_names_each_criterion_that_it_hits_and_counts_once() -> None:
     failed = verdict(double=False, quadruple=False)
     found.add(sheet(failed))
     (made,) = found.commonest(5)
-    assert (made.row, made.hits, made.students) == ("double", {"double", "quadruple"}, 1)
+    assert (made.criterion, made.hits, made.students) == ("double", {"double", "quadruple"}, 1)
 
 
 @pytest.mark.parametrize(("attempts", "is_stuck"), [(1, False), (2, True), (5, True)])

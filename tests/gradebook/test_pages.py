@@ -19,10 +19,10 @@ from grader.gradebook.figures import Figures, StudentRecord, sheets
 from grader.gradebook.pages import (
     MOST_FAILURES,
     ClassPages,
+    criteria,
     expect_free,
     numbered,
     page_name,
-    rows,
     write_feedback,
     write_report,
 )
@@ -147,7 +147,7 @@ def test_the_class_page_lists_the_hardest_criterion_first(course: Course) -> Non
     found.add(sheet(verdict(quadruple=False)))
     found.add(sheet(verdict(), student="bob"))
     page = "".join(ClassPages(course, "full", NOW).overview(found))
-    words = " ".join(re.sub(r"<[^>]+>", " ", page[page.index('<h2 id="rows">') :]).split())
+    words = " ".join(re.sub(r"<[^>]+>", " ", page[page.index('<h2 id="criteria">') :]).split())
     first, second = (row.text for row in sorted(course.stages[0].criteria, key=lambda row: row.id == "double"))
     assert words.index(f"{first} 1 2 50 %") < words.index(f"{second} 2 2 100 %")
 
@@ -209,32 +209,32 @@ def test_a_message_without_end_is_cut(course: Course) -> None:
 
 
 def test_everything_is_told_in_full_but_no_folder_of_the_machine() -> None:
-    (told,) = rows(verdict(double=False), "full")[0].failures
+    (told,) = criteria(verdict(double=False), "full")[0].failures
     assert (told.call, told.message, told.mistake, told.fix) == ("double(3)", "got 9", TEXT, "Multiply by 2.")
     assert told.where == "ada.py:7"
 
 
 def test_what_was_stored_in_full_is_told_as_a_hint_without_inputs_or_explanation() -> None:
-    (told,) = rows(verdict(double=False), "hint")[0].failures
+    (told,) = criteria(verdict(double=False), "hint")[0].failures
     assert (told.test, told.message) == ("test_two", HELD_BACK)
     assert not told.call and not told.mistake and not told.where
 
 
 @pytest.mark.parametrize(("stored", "asked"), [("hint", "full"), ("hint", "hint")])
 def test_a_stored_hint_keeps_its_declared_mistake_and_becomes_no_more(stored: str, asked: Feedback) -> None:
-    (told,) = rows(verdict(double=False, feedback=stored), asked)[0].failures
+    (told,) = criteria(verdict(double=False, feedback=stored), asked)[0].failures
     assert (told.message, told.mistake, told.call) == (HELD_BACK, TEXT, "")
 
 
 def test_the_level_verdict_tells_nothing_of_hidden_tests() -> None:
-    row = rows(verdict(double=False), "verdict")[0]
+    row = criteria(verdict(double=False), "verdict")[0]
     assert (row.status, row.total, row.failures) == ("failed", 1, ())
 
 
 def test_public_tests_are_told_without_what_may_come_from_the_reference() -> None:
     document = verdict(double=False)
     document["criteria"][0] |= {"failures": [failure(hidden=False)], "waits_for": ["secret"]}
-    row = rows(document, "verdict")[0]
+    row = criteria(document, "verdict")[0]
     assert [(each.message, each.mistake) for each in row.failures] == [("got 9", "")]
     assert row.waits_for == ()
 
@@ -242,13 +242,13 @@ def test_public_tests_are_told_without_what_may_come_from_the_reference() -> Non
 def test_a_failure_of_which_nothing_is_known_counts_as_hidden() -> None:
     document = verdict(double=False)
     document["criteria"][0]["failures"] = [{"test": "x", "message": "secret"}]
-    assert "secret" not in str(rows(document, "hint"))
+    assert "secret" not in str(criteria(document, "hint"))
 
 
 def test_many_failures_of_a_row_are_cut_and_counted() -> None:
     document = verdict(double=False)
     document["criteria"][0]["failures"] = [failure()] * 10
-    row = rows(document, "full")[0]
+    row = criteria(document, "full")[0]
     assert (len(row.failures), row.more) == (MOST_FAILURES, 10 - MOST_FAILURES)
 
 

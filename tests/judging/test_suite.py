@@ -81,9 +81,9 @@ def test_rows_are_ordered(suite: Suite) -> None:
     rows = [criterion_of(each) for each in suite.in_order(("half", "total"))]
     assert rows == sorted(rows, key=("half", "total").index) and len(rows) == len(suite.items)
     assert suite.in_order() == suite.items
-    assert task(suite, only="half", ahead=("total",)).rows_first == ("half", "total")
-    assert task(suite, ahead=("half", "total")).rows_first == ("half", "total")
-    assert task(suite, first_failure=("total",), ahead=("half",)).rows_first == ("total",)
+    assert task(suite, only="half", ahead=("total",)).criteria_first == ("half", "total")
+    assert task(suite, ahead=("half", "total")).criteria_first == ("half", "total")
+    assert task(suite, first_failure=("total",), ahead=("half",)).criteria_first == ("total",)
 
 
 def task(suite: Suite, first_failure: tuple[str, ...] | None = None, **options: Any) -> JudgeTask:

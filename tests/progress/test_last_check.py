@@ -13,7 +13,7 @@ from grader.course.stage import Criterion, Feedback, Stage
 from grader.criterion import Passes
 from grader.outcome import Diagnosis
 from grader.progress.last_check import CriterionCheck, of, recall, remember
-from grader.report.terminal.overview import about_row
+from grader.report.terminal.overview import about_criterion
 from grader.submission.parsing import Problem
 from tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, TEXTBOOK, VERDICT
 
@@ -36,11 +36,11 @@ def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     remember(tmp_path, STAGE, CHECKED)
     assert kept(tmp_path) == of(CHECKED, STAGE)
     assert [row.id for row in kept(tmp_path).open] == ["split-heads", "merge-heads", "layer-norm", "forward"]
-    assert kept(tmp_path).row("scores") is None
+    assert kept(tmp_path).criterion("scores") is None
     assert (kept(tmp_path).passed, kept(tmp_path).robust) == (2, 1)
     assert [row.id for row in kept(tmp_path).not_robust] == [TEXTBOOK.id]
-    assert [row.id for row in kept(tmp_path).rows if row.values_right] == [RIGHT.id]
-    assert kept(tmp_path).row("split-heads").mistake == "Tokens are mixed across heads."
+    assert [row.id for row in kept(tmp_path).criteria if row.values_right] == [RIGHT.id]
+    assert kept(tmp_path).criterion("split-heads").mistake == "Tokens are mixed across heads."
 
 
 def test_a_row_is_searched_that_is_explained_fails_first_or_was_asked_for() -> None:
@@ -109,8 +109,8 @@ def test_a_row_that_lacked_only_refusals_is_decided_by_what_counts_now(
     """An earlier grader kept it as failed."""
     remember(tmp_path, STAGE, replace(CHECKED, criteria=(*ROWS[:-1], replace(TEXTBOOK, status="failed"))))
     found = recall(tmp_path, replace(STAGE, passes=passes), RUN.submission, RUN.course)
-    assert found is not None and found.rows[-1].status == status and not found.rows[-1].robust
-    assert [row.status for row in found.rows[:-1]] == [row.status for row in ROWS[:-1]]
+    assert found is not None and found.criteria[-1].status == status and not found.criteria[-1].robust
+    assert [row.status for row in found.criteria[:-1]] == [row.status for row in ROWS[:-1]]
 
 
 def test_a_folder_that_takes_nothing_costs_nothing(tmp_path: Path) -> None:
@@ -130,13 +130,13 @@ def test_a_folder_that_takes_nothing_costs_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_kept_where_a_report_tells_it(level: Feedback, row: Any, is_told: bool) -> None:
-    (found,) = of(replace(VERDICT, criteria=(row,)), replace(STAGE, feedback=level)).rows
+    (found,) = of(replace(VERDICT, criteria=(row,)), replace(STAGE, feedback=level)).criteria
     assert bool(found.mistake) is is_told
 
 
 def test_names_that_a_process_chose_are_not_kept() -> None:
     row = replace(FORWARD, waits_for=("split_heads", "\x1b[2J"))
-    assert of(replace(VERDICT, criteria=(row,)), STAGE).rows[0].waits_for == ("split_heads",)
+    assert of(replace(VERDICT, criteria=(row,)), STAGE).criteria[0].waits_for == ("split_heads",)
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
     ],
 )  # fmt: skip
 def test_a_row_is_told_in_a_sentence(row: CriterionCheck | None, told: str) -> None:
-    assert about_row(row) == told
+    assert about_criterion(row) == told

@@ -80,7 +80,7 @@ def found(page: str = PAGE) -> list[str]:
 class TestSteps:
     def test_each_has_its_rows_in_order(self) -> None:
         steps = steps_of(STAGE, PAGE)
-        assert [(step.number, step.title, step.rows) for step in steps] == [
+        assert [(step.number, step.title, step.criteria) for step in steps] == [
             (1, "add up", ("total",)),
             (2, "halve", ("half", "layer")),
             (3, "care", ("care",)),

@@ -25,7 +25,7 @@ from grader.submission.source import (
     missing_names,
     plain_text,
     reaches,
-    refused_rows,
+    refused_criteria,
 )
 
 REASON = "This stage is about writing the products yourself."
@@ -508,7 +508,7 @@ class TestForbidden:
 def test_a_row_is_told_the_first_problem_of_its_functions() -> None:
     stage = replace(STAGE, criteria=(ROW, Criterion("other", "other", ("other",), (), ("a", "b", "c"))))
     source = "def other():\n    return 1\ndef trace(A):\n    return 1 @ 2\ndef matmul(A, B):\n    return A @ B\n"
-    rows = refused_rows(stage, check_source(stage, snapshot(source)))
+    rows = refused_criteria(stage, check_source(stage, snapshot(source)))
     assert {row: found.line for row, found in rows.items()} == {"products": 4}
 
 

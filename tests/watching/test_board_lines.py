@@ -115,7 +115,9 @@ def test_a_stage_that_is_complete_says_how_robust_it_is(board: Board) -> None:
     chosen = text(board_lines.below(board, LOOK, "double"))
     assert "✓ double is right" in chosen and "3 of 5 tests · 2 of 3 refusals missing" in chosen
     assert "This is the square." in chosen  # its cause, as that of anything else
-    assert text(board_lines.spoken_row(board, bare, LOOK)) == "Passes now: double is right; 2 of 3 refusals missing."
+    assert (
+        text(board_lines.spoken_criterion(board, bare, LOOK)) == "Passes now: double is right; 2 of 3 refusals missing."
+    )
 
 
 def test_of_more_tests_no_command_is_told_that_nobody_can_type_here(board: Board) -> None:
@@ -124,7 +126,7 @@ def test_of_more_tests_no_command_is_told_that_nobody_can_type_here(board: Board
     others = (replace(failure, diagnosis=None, message=f"message {number}") for number in range(4))
     many = replace(failed.criteria[0], failures=tuple(others))
     board = replace(board, verdict=replace(failed, criteria=(many, failed.criteria[1])), since=None)
-    for told in (board_lines.below(board, LOOK, "double"), board_lines.spoken_row(board, many, LOOK)):
+    for told in (board_lines.below(board, LOOK, "double"), board_lines.spoken_criterion(board, many, LOOK)):
         assert "    and 2 more tests" in text(told).splitlines() and "grader check" not in text(told)
 
 

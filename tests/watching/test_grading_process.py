@@ -83,11 +83,11 @@ def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place
         place.numbers.write_text(HANGING, encoding="utf-8")
         began = kept.check("s01", "double")
         glimpsed = following(found)  # so it has read the module, and hangs in the other row
-        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.row.status) == (began, "passed")
+        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.result.status) == (began, "passed")
         place.numbers.write_text(NUMBERS, encoding="utf-8")
         last = kept.check("s01", "double")
         glimpsed = following(found)
-        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.row.status) == (last, "passed")
+        assert isinstance(glimpsed, EarlyCriterion) and (glimpsed.ticket, glimpsed.result.status) == (last, "passed")
         judged = following(found)
         assert isinstance(judged, FinalVerdict) and judged.verdict.passed and judged.verdict.unlocked == ("s02",)
         assert place.store.read().passed["s01"].digest == judged.verdict.run.submission

@@ -29,7 +29,7 @@ def test_what_one_row_found_is_told_ahead_without_explanation_unless_its_text_fa
     assert (row.id, row.status, row.failures[0].message) == ("double", "failed", "expected 6, got 9")
     assert row.failures[0].diagnosis is None
     service._glimpse(5, stage, [])
-    monkeypatch.setattr("grader.watching.service.refused_rows", lambda *_: {"double": None})
+    monkeypatch.setattr("grader.watching.service.refused_criteria", lambda *_: {"double": None})
     service._glimpse(6, stage, found)
     assert len(told) == 1
 

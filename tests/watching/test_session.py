@@ -94,7 +94,7 @@ def test_what_is_wrong_comes_before_what_was_not_begun(watched: Watched) -> None
     board = watched.session.board
     assert board.first is not None and board.first.id == watched.first.criteria[1].id
     watched.session.take(watched.judged(verdict(watched.first, "blocked", "not_started")))
-    assert watched.session.board.first == watched.session.board.row(watched.first.criteria[1].id)
+    assert watched.session.board.first == watched.session.board.criterion(watched.first.criteria[1].id)
 
 
 def test_a_stage_that_completes_is_explored_once(watched: Watched) -> None:

@@ -179,7 +179,7 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
         await screen.press("down", "enter")  # it begins where one is
         await screen.until(lambda: board.board.stage.id == "s02")
         await screen.press("slash", *"quad", "enter")
-        await screen.until(lambda: (board.board.stage.id, screen.app._row) == ("s01", "quadruple"))
+        await screen.until(lambda: (board.board.stage.id, screen.app._criterion) == ("s01", "quadruple"))
         await screen.press("slash", *"quadratic", "enter")
         await screen.until(lambda: 'Nothing here is called "quadratic".' in choices(screen))
         await screen.press("escape")

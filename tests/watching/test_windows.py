@@ -137,7 +137,7 @@ def test_the_specification_opens_at_the_step_of_the_row_and_s_leads_to_all_of_it
         await screen.press("escape")
         await screen.shows(Base)
         await screen.press("up")
-        await screen.until(lambda: screen.app._row == "double")
+        await screen.until(lambda: screen.app._criterion == "double")
         await screen.press("s")
         await screen.until(lambda: type(screen.app.screen) is TextWindow and "step 1 of 2" in shown(screen))
 

@@ -137,7 +137,7 @@ def test_a_wrong_formula_is_shown_as_it_is_written() -> None:
 
 def test_criteria_stay_as_they_are() -> None:
     rows = {"f gives QKᵀ/√d_k": "f"}
-    assert "f gives QKᵀ/√d_k" in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", row=rows.get))
+    assert "f gives QKᵀ/√d_k" in html_of("- [ ] f gives QKᵀ/√d_k\n", PageLocation("a.md", criterion=rows.get))
 
 
 @pytest.mark.parametrize("text", ["$5 and $6", "`$x$`", "a $ b $ c", "\\$x\\$"])
@@ -179,9 +179,9 @@ def test_every_page_of_the_course_becomes_html_whose_elements_close() -> None:
 
 def test_an_item_to_tick_has_the_sign_of_its_row_and_leads_to_it() -> None:
     rows = {"f doubles, x - 1": "double"}
-    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", PageLocation("a.md", row=rows.get))
+    shown = html_of("- [ ] `f` doubles, x - 1\n- [x] no row\n", PageLocation("a.md", criterion=rows.get))
     assert shown.index('id="item-double"') < shown.index("<code>f</code> doubles") < shown.index('href="#row-double"')
-    shown = html_of("- [ ] f doubles\n- [ ] no row\n", PageLocation("a.md", row={"f doubles": "double"}.get))
+    shown = html_of("- [ ] f doubles\n- [ ] no row\n", PageLocation("a.md", criterion={"f doubles": "double"}.get))
     assert 'id="item-double" class="kind not_started" data-sign="double"' in shown
     assert 'href="#row-double" data-state="double">not checked</a>' in shown
     assert shown.count("data-sign") == 1 and '<span aria-hidden="true">○</span> no row' in shown

@@ -162,7 +162,7 @@ def hostile(fresh: Road) -> tuple[Road, dict[str, Any], list[Picture]]:
     """All that a report shows, with hostile words wherever a learner, or a file of theirs, has any."""
     stage = replace(fresh.stops[0].stage, title=EVIL)
     row = RoadCriterion("double", EVIL, (EVIL,), "failed", "failed", EVIL, EVIL)
-    stop = replace(fresh.stops[0], stage=stage, rows=(row,), note=EVIL, is_begun=True, work=Work(2, seconds=60))
+    stop = replace(fresh.stops[0], stage=stage, criteria=(row,), note=EVIL, is_begun=True, work=Work(2, seconds=60))
     entry = replace(ENTRY, title=EVIL, isolation=EVIL, python=EVIL, when=EVIL, module=EVIL)
     certificate = document(replace(MADE, source="recorded", title=EVIL, student=EVIL, stages=(entry,)))
     found = replace(fresh, title=EVIL, stops=(stop, fresh.stops[1]))
@@ -200,7 +200,7 @@ def test_code_in_a_cause_is_set_as_code(fresh: Road) -> None:
         "timed out",
         "It was still in the loop `while i < n`.",
     )
-    stop = replace(fresh.stops[0], rows=(row,), is_begun=True)
+    stop = replace(fresh.stops[0], criteria=(row,), is_begun=True)
     page = report_of(replace(fresh, stops=(stop, *fresh.stops[1:])))
     assert "still in the loop <code>while i &lt; n</code>." in page
 

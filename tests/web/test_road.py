@@ -52,7 +52,7 @@ def test_somebody_who_has_begun_nothing_is_at_the_first_stage(workspace: Workspa
     assert begun.is_fresh and begun.passed == 0 and begun.current is not None
     assert begun.current.stage.id == "s01"
     assert [(stop.state, stop.words) for stop in begun.stops] == [("open", "open"), ("locked", "locked, waits for s01")]
-    assert {row.status for stop in begun.stops for row in stop.rows} == {"not_started"}
+    assert {row.status for stop in begun.stops for row in stop.criteria} == {"not_started"}
 
 
 def test_a_pass_has_its_date_and_every_row_passes(place: Place, workspace: Workspace) -> None:
@@ -73,12 +73,12 @@ def test_a_pass_says_how_robust_it_is_as_recorded_or_as_the_last_check_found(
     assert found(workspace).stops[0].robust is None  # as an earlier grader recorded it
     workspace.store.record_pass("s01", digest, 7, "0.1.0", NOW, criteria=2, robust=1)
     stop = found(workspace).stops[0]
-    assert (stop.robust, stop.passed, {row.robust for row in stop.rows}) == (1, 2, {None})
+    assert (stop.robust, stop.passed, {row.robust for row in stop.criteria}) == (1, 2, {None})
     missing = (KindCount("values", 3, 3), KindCount("refusals", 1, 2))
     checked(workspace, "passed", "passed", kinds=missing)
     stop = found(workspace).stops[0]
     assert (stop.robust, stop.passed) == (1, 2)
-    assert [(row.status, row.robust, row.words) for row in stop.rows] == [
+    assert [(row.status, row.robust, row.words) for row in stop.criteria] == [
         ("passed", False, "4 of 5 tests · 1 of 2 refusals missing"), ("passed", True, "2 tests"),
     ]  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_the_first_pass_is_the_one_that_counts(place: Place, workspace: Workspac
 def test_what_the_last_check_found_is_told_with_its_cause(place: Place, workspace: Workspace) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
     checked(workspace, "failed", "passed")
-    double, quadruple = found(workspace).stops[0].rows
+    double, quadruple = found(workspace).stops[0].criteria
     assert (double.status, double.said, quadruple.status, quadruple.said) == (
         "failed",
         "This is the square.",
@@ -106,7 +106,7 @@ def test_what_the_last_check_found_is_told_with_its_cause(place: Place, workspac
 def test_a_criterion_that_waits_does_not_repeat_a_cause(place: Place, workspace: Workspace) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
     checked(workspace, "failed", "blocked")
-    double, quadruple = found(workspace).stops[0].rows
+    double, quadruple = found(workspace).stops[0].criteria
     assert (double.said, quadruple.status, quadruple.said) == ("This is the square.", "blocked", "")
 
 
@@ -115,7 +115,7 @@ def test_a_text_that_was_changed_since_is_not_told_anything_of(place: Place, wor
     checked(workspace, "failed", "passed")
     place.numbers.write_text(WRONG + "# more\n", encoding="utf-8")
     stop = found(workspace).stops[0]
-    assert (stop.rows, stop.note) == ((), UNCHECKED.format("s01"))
+    assert (stop.criteria, stop.note) == ((), UNCHECKED.format("s01"))
     workspace.store.record_check("s01", "abc", NOW)
     assert found(workspace).stops[0].note == CHANGED.format("s01")
 

@@ -85,28 +85,28 @@ def override(
         raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the student reads it.")
     course, rules = course_and_policy(out, policy)
     target = course.find(stage)
-    row = target.asked(criterion).id if criterion is not None else ""
+    criterion_id = target.asked(criterion).id if criterion is not None else ""
     with Gradebook.open(out) as book, book.changing():
         now = datetime.now(UTC)
         student = student_meant(book, student, out)
         if points is None:
-            if not book.drop_override(student, target.id, row):
-                what = f"{student} has no points by hand for {row or target.id}"
+            if not book.drop_override(student, target.id, criterion_id):
+                what = f"{student} has no points by hand for {criterion_id or target.id}"
                 raise UsageError(what, "There is nothing to clear.")
         else:
-            if not ungraded or row:
-                _expect_result(book, student, target.id, row)
-            book.keep_override(Override(student, target.id, points, reason.strip(), user(), now, row))
+            if not ungraded or criterion_id:
+                _expect_result(book, student, target.id, criterion_id)
+            book.keep_override(Override(student, target.id, points, reason.strip(), user(), now, criterion_id))
         book.decide_by(rules.passes(course.stages))
-        if row:
+        if criterion_id:
             update_marks(book, rules, student, reason.strip() or "points given by hand are taken back", now)
         mark = next((each for each in book.marks(student) if each.stage == target.id), None)
-    whose = f"{student} {target.id}" + (f" {row}" if row else "")
-    total = f"; {mark.points:g} of {mark.out_of:g} in all" if row and mark is not None else ""
+    whose = f"{student} {target.id}" + (f" {criterion_id}" if criterion_id else "")
+    total = f"; {mark.points:g} of {mark.out_of:g} in all" if criterion_id and mark is not None else ""
     if points is None:
         say(f"{whose}: the automatic points count again{total}.")
         return
-    most = mark.out_of if mark is not None and not row else None
+    most = mark.out_of if mark is not None and not criterion_id else None
     more = f", more than the stage's {most:g}" if most is not None and points > most else ""
     say(f"{whose}: {count(points, 'point')}{more}{total}.")
 
@@ -258,7 +258,7 @@ def _expect_result(book: Gradebook, student: str, stage: str, criterion: str) ->
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
     results = [book.result(attempt.result) for attempt in mine if attempt.result is not None]
     graded = [each.verdict for each in results if each.outcome == "graded"]  # else a criterion's points never count
-    if criterion and results and not any(row["id"] == criterion for each in graded for row in each["criteria"]):
+    if criterion and results and not any(one["id"] == criterion for each in graded for one in each["criteria"]):
         what = f"{student} has no verdict on the criteria of {stage}"
         raise UsageError(what, "Give points of the whole stage: leave out --criterion.")
     if not results:

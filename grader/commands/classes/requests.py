@@ -102,10 +102,10 @@ def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool
         about = f"{request.stage} {request.criterion}".strip()
         tell(f"{request.number}  {request.student} · {about}, {request.at:%Y-%m-%d %H:%M %Z}")
         tell(f"   asks: {' '.join(request.words.split())}")
-        for row in known.criteria if known else ():
-            if row.id == request.criterion or (not request.criterion and row.status != "passed"):
-                tell(f"   {row.id}: {row.status.replace('_', ' ')}, {told_points(row)} points")
-                for each in (*row.calls[:1], *row.causes):
+        for criterion in known.criteria if known else ():
+            if criterion.id == request.criterion or (not request.criterion and criterion.status != "passed"):
+                tell(f"   {criterion.id}: {criterion.status.replace('_', ' ')}, {told_points(criterion)} points")
+                for each in (*criterion.calls[:1], *criterion.causes):
                     tell(f"      {each}")
         for line in around(known) if known else ():
             tell(f" {line}")
@@ -116,7 +116,7 @@ def _show(found: list[tuple[RegradeRequest, StageDossier | None]], as_json: bool
 
 
 def _document(request: RegradeRequest, known: StageDossier | None) -> dict[str, Any]:
-    rows = [row for row in (known.criteria if known else ()) if request.criterion in ("", row.id)]
+    criteria = [each for each in (known.criteria if known else ()) if request.criterion in ("", each.id)]
     return {
         "number": request.number,
         "student": request.student,
@@ -128,6 +128,7 @@ def _document(request: RegradeRequest, known: StageDossier | None) -> dict[str, 
         "by": request.by or None,
         "closed": request.closed.isoformat() if request.closed else None,
         "criteria": [
-            {"id": row.id, "status": row.status, "calls": list(row.calls), "causes": list(row.causes)} for row in rows
+            {"id": each.id, "status": each.status, "calls": list(each.calls), "causes": list(each.causes)}
+            for each in criteria
         ],
     }

@@ -99,12 +99,12 @@ def _tell(each: StageDossier) -> None:
             f"  graded {each.result.at:%Y-%m-%d %H:%M %Z}: seed {key.seed}, {key.isolation}, course {key.course}, "
             f"Python {made.python}, NumPy {made.numpy}"
         )
-    for row in each.criteria if entry.outcome == "graded" else ():
-        mark = MARKS[row.status][0] if row.status in MARKS else "?"
-        tell(f"  {mark} {told_points(row)}  {row.text}")
-        if row.reason:
-            tell(f"      given by hand: {row.reason}")
-        for cause in row.causes or row.calls[:1]:
+    for criterion in each.criteria if entry.outcome == "graded" else ():
+        mark = MARKS[criterion.status][0] if criterion.status in MARKS else "?"
+        tell(f"  {mark} {told_points(criterion)}  {criterion.text}")
+        if criterion.reason:
+            tell(f"      given by hand: {criterion.reason}")
+        for cause in criterion.causes or criterion.calls[:1]:
             tell(f"      {cause}")
     for line in around(each):
         tell(line)
@@ -112,9 +112,9 @@ def _tell(each: StageDossier) -> None:
         tell(f"  {told_of(change)}")
 
 
-def told_points(row: CriterionPoints) -> str:
+def told_points(criterion: CriterionPoints) -> str:
     """Return the points of a criterion in words."""
-    return f"{round(row.points, 2):g} of {round(row.out_of, 2):g}"
+    return f"{round(criterion.points, 2):g} of {round(criterion.out_of, 2):g}"
 
 
 def around(each: StageDossier) -> list[str]:

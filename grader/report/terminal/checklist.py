@@ -1,4 +1,4 @@
-"""A verdict as a learner reads it in a terminal: the checklist, and last the row that fails first, with its cause."""
+"""A verdict as a learner reads it in a terminal: the checklist, and last what fails first, with its cause."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.report.terminal.words import (
     WORDS,
     all_of,
     count,
-    kind_of_row,
+    kind_of_criterion,
     left_words,
     note_choices,
     passing_words,
@@ -89,16 +89,16 @@ def _told(gradient: Gradient, look: Look) -> list[Text]:
     return [*lines, *_below(gradient, look)]
 
 
-SHOWN = 2  # failures of one row
+SHOWN = 2  # failures of one criterion
 MESSAGE_LINES = 12
 NOTE_LINES = 5
 LINE_LENGTH = 600  # characters of one line of a message
 PUBLIC = "public tests pass"
 NOT_BEGUN: tuple[Status, ...] = ("not_started", "blocked")
-QUIET: tuple[Status, ...] = ("passed", *NOT_BEGUN)  # rows that do not fail by themselves
+QUIET: tuple[Status, ...] = ("passed", *NOT_BEGUN)  # criteria that do not fail by themselves
 FAILURE_ROWS = 16  # lines of a screen that a failure, the title and what leads on take
 AROUND_ROWS = 7  # lines of a screen that the title, the run and what leads on take
-FEW = 2  # rows that pass, up to which each has a line
+FEW = 2  # criteria that pass, up to which each has a line
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
@@ -107,9 +107,9 @@ class Style:
     """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
 
     again is empty where no command can be typed, as in `watch`.
-    only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
-    Where none fails, that is the first one that lacks robustness. fix tells what to write in place of a fault, too: a
-    learner asks for that with `hint`.
+    only is the criterion that alone is told; else the first one that fails is told whole, and the others on a line
+    each. Where none fails, that is the first one that lacks robustness. fix tells what to write in place of a fault,
+    too: a learner asks for that with `hint`.
     """
 
     look: Look
@@ -125,7 +125,7 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
 
 
 def checklist_lines(verdict: Verdict, style: Style) -> list[Text]:
-    """Return what is known before any cause: how much was reached, and the rows, each on a line."""
+    """Return what is known before any cause: how much was reached, and the criteria, each on a line."""
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
@@ -135,12 +135,12 @@ def checklist_lines(verdict: Verdict, style: Style) -> list[Text]:
     if verdict.problem is not None:
         lines += problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
-        lines += _row_lines(_rows(verdict, style), style)
+        lines += _criteria_lines(_criteria(verdict, style), style)
     return lines
 
 
 def found_lines(verdict: Verdict, style: Style) -> list[Text]:
-    """Return what stands below the checklist: the rows that are told whole, with their causes, and the run."""
+    """Return what stands below the checklist: the criteria that are told whole, with their causes, and the run."""
     whole = _whole(verdict, style) if verdict.problem is None or style.verbose else []
     found = [*_whole_lines(verdict, whole, style), *fault_lines(verdict, style), *_run_line(verdict, style)]
     return [*found, *_next_lines(verdict, whole, style)]
@@ -174,7 +174,7 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All s
 
 
 def problem_lines(verdict: Verdict, style: Style) -> list[Text]:
-    """Say why the module cannot be graded as it is; no row can be told anything before that is mended."""
+    """Say why the module cannot be graded as it is; no criterion can be told anything before that is mended."""
     problem = verdict.problem
     if problem is None:
         return []
@@ -187,88 +187,89 @@ def problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 
 
-def _rows(verdict: Verdict, style: Style) -> list[CriterionResult]:
-    """Return the rows to show."""
+def _criteria(verdict: Verdict, style: Style) -> list[CriterionResult]:
+    """Return the criteria to show."""
     return [result for result in verdict.criteria if style.only in (None, result.id)]
 
 
 def _whole(verdict: Verdict, style: Style) -> list[CriterionResult]:
-    """Return the rows that are told whole: what is wrong first, or all that can be told."""
-    rows = _rows(verdict, style)
-    whole = [result for result in rows if result.status not in QUIET]
+    """Return the criteria that are told whole: what is wrong first, or all that can be told."""
+    criteria = _criteria(verdict, style)
+    whole = [result for result in criteria if result.status not in QUIET]
     if style.verbose or style.only is not None:
-        return rows
+        return criteria
     if whole:
         return [next((result for result in whole if not result.values_right), whole[0])]
-    return [result for result in rows if result.lacks_robustness][:1]
+    return [result for result in criteria if result.lacks_robustness][:1]
 
 
 def _whole_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) -> list[Text]:
-    """Return rows with what is wrong there; a cause that is the same as of a row before is told once."""
+    """Return criteria with what is wrong there; a cause that is the same as of a criterion before is told once."""
     from rich.text import Text
 
-    rows = _rows(verdict, style)
+    criteria = _criteria(verdict, style)
     lines: list[Text] = []
-    causes: dict[str, str] = {}  # the row that each was told in
+    causes: dict[str, str] = {}  # the criterion that each was told in
     for result in whole:
         below = _found_of(result, style, causes)
         if below:
-            lines += [] if len(rows) == 1 else [Text(""), *row(kind_of_row(result), result.text, "", style.look)]
+            if len(criteria) != 1:
+                lines += [Text(""), *row(kind_of_criterion(result), result.text, "", style.look)]
             lines += below
-    others = [] if verdict.problem is not None else [result for result in rows if result not in whole]
+    others = [] if verdict.problem is not None else [result for result in criteria if result not in whole]
     untold = 0 if style.verbose else sum(len(result.failures) - len(told(result, style)) for result in whole)
     return [*lines, *_same_lines(others, causes, style), *_more_lines(others, untold, causes, style)]
 
 
-def _row_lines(rows: list[CriterionResult], style: Style) -> list[Text]:
-    """Return rows, each on a line; those that are not begun are counted on the last, once any other is.
+def _criteria_lines(criteria: list[CriterionResult], style: Style) -> list[Text]:
+    """Return criteria, each on a line; those that are not begun are counted on the last, once any other is.
 
     Where the screen is too low they are counted as well where all are, and so are those that pass beside a failure.
     """
     lines: list[Text] = []
-    width = max((len(tests_words(result)) for result in rows), default=0)
-    left = [result for result in rows if result.status in NOT_BEGUN]
+    width = max((len(tests_words(result)) for result in criteria), default=0)
+    left = [result for result in criteria if result.status in NOT_BEGUN]
     folds = not style.verbose and style.only is None
     height = style.look.height
-    is_low = height is not None and len(rows) > height - AROUND_ROWS
-    fold_left = folds and len(left) > 1 and (len(left) < len(rows) or is_low)
-    passed = [result for result in rows if result.robust]
-    own = len(rows) - (len(left) - 1 if fold_left else 0)
-    if folds and height is not None and own > height - FAILURE_ROWS and FEW < len(passed) < len(rows):
+    is_low = height is not None and len(criteria) > height - AROUND_ROWS
+    fold_left = folds and len(left) > 1 and (len(left) < len(criteria) or is_low)
+    passed = [result for result in criteria if result.robust]
+    own = len(criteria) - (len(left) - 1 if fold_left else 0)
+    if folds and height is not None and own > height - FAILURE_ROWS and FEW < len(passed) < len(criteria):
         tests = str(sum(result.tests_total for result in passed))
         width = max(width, len(tests))
         lines += row("passed", f"{tests:>{width}}  {passing_words(len(passed))}", "", style.look)
-        rows = [result for result in rows if not result.robust]
-    for result in rows:
+        criteria = [result for result in criteria if not result.robust]
+    for result in criteria:
         if not (fold_left and result in left):
-            lines += _row_line(result, style.look, width)
+            lines += _criterion_line(result, style.look, width)
     if fold_left:
         text = f"{'':{width}}  {left_words(left)}" if width else left_words(left)
         lines += row("not_started", text, "", style.look)
     return lines
 
 
-def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
-    """Return the line of a row, with its tests in a column of that width."""
+def _criterion_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
+    """Return the line of a criterion, with its tests in a column of that width."""
     text = f"{tests_words(result):>{width}}  {result.text}" if width else result.text
     note = fitting(text, note_choices(result), look)
-    return row(kind_of_row(result), text, note, look, "yellow" if result.lacks_robustness else None)
+    return row(kind_of_criterion(result), text, note, look, "yellow" if result.lacks_robustness else None)
 
 
 def _same_lines(others: list[CriterionResult], causes: Mapping[str, str], style: Style) -> list[Text]:
-    """Name the rows that fail by nothing but causes which are told already."""
+    """Name the criteria that fail by nothing but causes which are told already."""
     names = [result.id for result in others if _is_explained(result, causes)]
     return paragraph(f"By the same cause: {all_of(names)}.", style.look, indent=0) if names else []
 
 
 def _is_explained(result: CriterionResult, causes: Mapping[str, str]) -> bool:
-    """Say whether all failures of a row that decide it have causes which are told already."""
+    """Say whether all failures of a criterion that decide it have causes which are told already."""
     decide = [each for each in result.failures if each.status == result.status]
     return bool(decide) and all(each.diagnosis is not None and each.diagnosis.text in causes for each in decide)
 
 
 def _more_lines(others: list[CriterionResult], untold: int, causes: Mapping[str, str], style: Style) -> list[Text]:
-    """Say how to see so many tests that are not told, and rows that fail as well, or else those that are not robust."""
+    """Say how to see so many tests that are not told, and criteria that fail too, or else those that are not robust."""
     wrong = [result for result in others if result.status not in QUIET]
     left = [result for result in wrong if not _is_explained(result, causes)]
     frail = [] if wrong else [result for result in others if result.lacks_robustness]
@@ -293,13 +294,13 @@ def _next_lines(verdict: Verdict, whole: list[CriterionResult], style: Style) ->
 
 
 def _leads_on(result: CriterionResult, verdict: Verdict, style: Style) -> bool:
-    """Say whether a hint can help with a row: it is told what was called, or may not be told."""
+    """Say whether a hint can help with a criterion: it is told what was called, or may not be told."""
     lacks = not result.robust and result.status not in ("grader_fault", "blocked", "not_started")
     return lacks and (any(each.call for each in told(result, style)) or verdict.feedback != "full")
 
 
 def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
-    """Return what stands below a row by itself: its failures, and where to go from there; nothing where it says all."""
+    """Return what stands below one criterion: its failures, and where to go from there; nothing where it says all."""
     lines = _found_of(result, style, {})
     left = len(result.failures) - len(told(result, style))
     if not lines:
@@ -318,9 +319,9 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
 
 
 def _found_of(result: CriterionResult, style: Style, causes: dict[str, str]) -> list[Text]:
-    """Return the failures of a row; nothing where the row says it all.
+    """Return the failures of a criterion; nothing where its row says it all.
 
-    causes holds the row that each text of a cause was told in so far; those that are told here are added.
+    causes holds the criterion that each text of a cause was told in so far; those that are told here are added.
     """
     asked = style.verbose or style.only is not None
     if result.robust or result.status == "not_started" or (result.status == "blocked" and not asked):
@@ -352,7 +353,7 @@ def _waiting(result: CriterionResult, style: Style) -> dict[str, int]:
 
 
 def told(result: CriterionResult, style: Style) -> list[Failure]:
-    """Return the failures to show, the ones that decided the row first; of those with the same cause only the first."""
+    """Return the failures to show, those that decided the criterion first; of several with one cause only the first."""
     failures = sorted(result.failures, key=lambda failure: failure.status != result.status)
     if style.verbose:
         return [failure for failure in failures if failure.status not in NOT_BEGUN]  # which are counted
@@ -381,7 +382,7 @@ def _test_lines(test: str, look: Look) -> list[Text]:
 def _failure_lines(failure: Failure, style: Style, before: Failure | None, elsewhere: str) -> list[Text]:
     """Return the cause, the place and, once, what was called and came of it; nothing that stands above already.
 
-    elsewhere is the row in which the cause is told already.
+    elsewhere is the criterion in which the cause is told already.
     """
     look, cause = style.look, failure.diagnosis
     lines: list[Text] = []

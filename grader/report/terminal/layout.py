@@ -1,6 +1,6 @@
 """Lines of text for a terminal: the columns of the checklist, wrapping, escaping, and ASCII for what shows no more.
 
-Lines become wider only where the terminal is: the checklist ends at column 98, what is told about a row at 120.
+Lines become wider only where the terminal is: the checklist ends at column 98, what is told about a criterion at 120.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Look:
 
     @property
     def detail(self) -> int:
-        """The column at which what is told about a row ends."""
+        """The column at which what is told about a criterion ends."""
         return max(LEAST_WIDTH, min(self.width, DETAIL_WIDTH))
 
     def clean(self, text: str) -> str:

@@ -11,7 +11,7 @@ from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragr
 from grader.report.terminal.words import (
     all_of,
     count,
-    kind_of_row,
+    kind_of_criterion,
     lacking_words,
     left_words,
     note_choices,
@@ -45,7 +45,7 @@ STATES = {
     "skipped": "skipped",
     "open": "open",
 }
-STEPS = ("a question", "the idea", "almost the answer")  # of the three hints that a row has
+STEPS = ("a question", "the idea", "almost the answer")  # of the three hints that a criterion has
 ENDS: dict[Status, str] = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "went over a limit"}
 TOPIC = 23  # columns for the name of what was looked at
 TO_DO = ("open", "locked")
@@ -145,24 +145,24 @@ def _stage_lines(each: Standing, times: Times, look: Look) -> list[Text]:
     if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
         status += f" · {_spent(minutes)}"
     lines = row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-    return lines + (_criteria(each.stage, each.rows, look) if each.is_current else [])
+    return lines + (_criteria(each.stage, each.criteria, look) if each.is_current else [])
 
 
-def _criteria(stage: Stage, rows: Sequence[CriterionCheck], look: Look) -> list[Text]:
-    """Return the rows of a stage below its line: those that do not pass each on one, the others counted."""
+def _criteria(stage: Stage, criteria: Sequence[CriterionCheck], look: Look) -> list[Text]:
+    """Return the criteria of a stage below its line: those that do not pass each on one, the others counted."""
     from rich.text import Text
 
-    robust = [each for each in rows if each.robust]
-    left = [each for each in rows if each.status in ("not_started", "blocked")]
-    if len(left) == len(rows):
+    robust = [each for each in criteria if each.robust]
+    left = [each for each in criteria if each.status in ("not_started", "blocked")]
+    if len(left) == len(criteria):
         return []
     look = replace(look, width=look.width - INDENT)
-    width = max(len(tests_words(each)) for each in rows)
+    width = max(len(tests_words(each)) for each in criteria)
     lines: list[Text] = []
-    for each in rows:
+    for each in criteria:
         if each not in robust and each not in left:
             told = f"{tests_words(each):>{width}}  {stage.criterion(each.id).text}"
-            lines += row(kind_of_row(each), told, fitting(told, note_choices(each), look), look)
+            lines += row(kind_of_criterion(each), told, fitting(told, note_choices(each), look), look)
     if robust:
         lines[:0] = row("passed", f"{'':{width}}  {passing_words(len(robust))}", "", look)
     if left:
@@ -246,19 +246,19 @@ def status_document(
 
 
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
-    """Return what the last check found of a row, a hint, and how to get the next one."""
-    row_id = hint.criterion.id
+    """Return what the last check found of a criterion, a hint, and how to get the next one."""
+    criterion_id = hint.criterion.id
     lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(stage, hint, look)
-    more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
+    more = f"one step further: {look.command(f'grader hint {stage.id} {criterion_id}')}"
     if hint.is_fix or (hint.number == hint.total and not hint.has_fix):
-        more = f"the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
+        more = f"the idea behind it: {look.command(f'grader show {stage.id} {criterion_id}')}"
     elif hint.number == hint.total:
-        more = f"fix it: {look.command(f'grader hint {stage.id} {row_id}')} --fix"
+        more = f"fix it: {look.command(f'grader hint {stage.id} {criterion_id}')} --fix"
     return [*lines, *side_by_side([more], look)]
 
 
 def hint_title(stage: Stage, hint: Hint) -> str:
-    """Return of which row a hint is, and which of how many."""
+    """Return of which criterion a hint is, and which of how many."""
     if hint.is_fix:
         return f"{stage.id} · {hint.criterion.text} · what to write"
     if not hint.number:
@@ -284,8 +284,8 @@ def hint_words(stage: Stage, hint: Hint) -> str:
 
 
 def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
-    """Return what the last check found of a row, the hint itself and, after the last one, what is left to do."""
-    about = about_row(hint.about)
+    """Return what the last check found of a criterion, the hint itself and, after the last one, what is left to do."""
+    about = about_criterion(hint.about)
     if hint.about is not None and hint.about.mistake:
         about = look.prose(about)
     told = paragraph(f"The last check: {about}", look, "yellow") if about else []
@@ -295,19 +295,19 @@ def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     return told + (side_by_side([last.replace("`", "")], look) if hint.can_be_seen else paragraph(last, look, "dim"))
 
 
-def about_row(row: CriterionCheck | None) -> str:
-    """Return in a sentence what a check found wrong in a row; nothing where none was made, or nothing was begun."""
-    if row is None or row.status in ("not_started", "grader_fault"):
+def about_criterion(found: CriterionCheck | None) -> str:
+    """Say in a sentence what a check found wrong in a criterion; nothing where none was made, or nothing was begun."""
+    if found is None or found.status in ("not_started", "grader_fault"):
         return ""
-    if row.status == "blocked":
-        return f"This criterion waits for {all_of(row.waits_for)}." if row.waits_for else ""
-    if row.status == "passed" and row.robust:
+    if found.status == "blocked":
+        return f"This criterion waits for {all_of(found.waits_for)}." if found.waits_for else ""
+    if found.status == "passed" and found.robust:
         return ""
-    if row.mistake:
-        return row.mistake
-    if row.status in ENDS:
-        return f"A test {ENDS[row.status]}."
-    counts = lacking_words(row.kinds) or f"{row.tests_passed} of {count(row.tests_total, 'test')} pass"
+    if found.mistake:
+        return found.mistake
+    if found.status in ENDS:
+        return f"A test {ENDS[found.status]}."
+    counts = lacking_words(found.kinds) or f"{found.tests_passed} of {count(found.tests_total, 'test')} pass"
     return f"{counts[0].upper()}{counts[1:]}."
 
 

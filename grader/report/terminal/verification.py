@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1
-HEADS = ("stage", "rows", "tests", "reference", "stub", "alternatives", "mistakes", "named", "mutants caught")
+HEADS = ("stage", "criteria", "tests", "reference", "stub", "alternatives", "mistakes", "named", "mutants caught")
 WIDE = 96  # from here on the columns stand apart
 
 
@@ -89,7 +89,7 @@ def _table(proofs: Sequence[StageProof], look: Look) -> list[Text]:
 
 def _cells(proof: StageProof) -> tuple[str, ...]:
     tallies = (proof.reference, proof.stub, proof.alternatives, proof.mistakes, proof.named)
-    return (proof.stage, str(proof.rows), str(proof.tests), *map(_tally, tallies), _mutation(proof.mutation))
+    return (proof.stage, str(proof.criteria), str(proof.tests), *map(_tally, tallies), _mutation(proof.mutation))
 
 
 def _tally(tally: Ratio) -> str:
@@ -114,7 +114,7 @@ def _document(proof: StageProof) -> dict[str, Any]:
     return {
         "stage": proof.stage,
         "title": proof.title,
-        "criteria": proof.rows,
+        "criteria": proof.criteria,
         "tests": proof.tests,
         **{name: {"good": tally.good, "total": tally.total} for name, tally in tallies.items()},
         "mistakes_of_robustness": proof.of_robustness,

@@ -1,4 +1,4 @@
-"""In a few words how a row did, and how many rows and stages pass: what every screen and format says alike."""
+"""In a few words how a criterion did, and how many of them and of stages pass: what all screens and formats say."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from grader.submission.snapshot import Use
     from grader.verdict import CriterionResult, Verdict
 
-    Found = CriterionResult | CriterionCheck  # a row as a check finds it, and as it is kept
+    Found = CriterionResult | CriterionCheck  # a criterion as a check finds it, and as it is kept
 
 SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"
-VALUES_RIGHT = "values_right"  # the kind of row that fails although its values are right: edges or purity are not
-# A row's words where it is not simply passed, failed, not started or waiting.
+VALUES_RIGHT = (
+    "values_right"  # the kind of a criterion that fails although its values are right: edges or purity are not
+)
+# A criterion's words where it is not simply passed, failed, not started or waiting.
 WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
 # What is wrong where tests of a kind fail: so many of so many.
 LACKING: dict[Kind, str] = {
@@ -36,12 +38,12 @@ LACKING: dict[Kind, str] = {
 
 
 def status_words(result: Found) -> str:
-    """Return in a few words how a row did."""
+    """Return in a few words how a criterion did."""
     return status_choices(result)[0]
 
 
 def status_choices(result: Found) -> tuple[str, ...]:
-    """Return the words for how a row did, and shorter ones where a line has no room for them."""
+    """Return the words for how a criterion did, and shorter ones where a line has no room for them."""
     total = count(result.tests_total, "test")
     match result.status:
         case "passed" if result.robust:
@@ -64,7 +66,7 @@ def status_choices(result: Found) -> tuple[str, ...]:
 
 
 def tests_words(result: Found) -> str:
-    """Return how many tests a row has or, where some do not pass, how many of how many do; nothing where it waits."""
+    """Return how many tests a criterion has or, where some fail, how many of how many pass; nothing where it waits."""
     if result.status in ("not_started", "blocked"):
         return ""
     passed, total = result.tests_passed, result.tests_total
@@ -72,7 +74,7 @@ def tests_words(result: Found) -> str:
 
 
 def note_choices(result: Found) -> tuple[str, ...]:
-    """Return what a row's line says beside the number of its tests, and shorter words; nothing where that says all."""
+    """Return what a criterion's line says beside the number of its tests, and shorter words; nothing if it says all."""
     if result.robust or (result.status == "failed" and not result.values_pass):
         return ("",)
     choices = status_choices(result)
@@ -80,16 +82,16 @@ def note_choices(result: Found) -> tuple[str, ...]:
 
 
 def passing_words(number: int) -> str:
-    """Return how many rows pass."""
+    """Return how many criteria pass."""
     return f"{count(number, 'criterion')} {'passes' if number == 1 else 'pass'}"
 
 
-def left_words(rows: Sequence[Found]) -> str:
-    """Return how many rows are not started, and how many wait for what."""
-    waits = Counter(each.waits_for[0] if each.waits_for else "another" for each in rows if each.status == "blocked")
+def left_words(criteria: Sequence[Found]) -> str:
+    """Return how many criteria are not started, and how many wait for what."""
+    waits = Counter(each.waits_for[0] if each.waits_for else "another" for each in criteria if each.status == "blocked")
     if len(waits) > 2:
         waits = Counter({f"{next(iter(waits))} and others": waits.total()})
-    fresh = sum(each.status == "not_started" for each in rows)
+    fresh = sum(each.status == "not_started" for each in criteria)
     said = [f"{count(fresh, 'criterion')} not started"] if fresh else []
     for name, number in waits.items():
         many = str(number) if said else count(number, "criterion")
@@ -117,18 +119,18 @@ def lacking_words(lacking: Iterable[KindCount]) -> str:
     return " · ".join(LACKING[each.kind].format(each.missing, each.total) for each in lacking if each.missing)
 
 
-def kind_of_row(result: Found) -> str:
-    """Return the kind of row, by which its mark is found."""
+def kind_of_criterion(result: Found) -> str:
+    """Return the kind of a criterion, by which its mark is found."""
     return VALUES_RIGHT if result.values_right else result.status
 
 
 def reached_words(verdict: Verdict) -> str:
-    """Return how many rows pass and, where that is counted apart, how many of these are robust."""
-    rows = verdict.criteria
-    counted = verdict.passes == "mathematics" and any(row.counts.robustness for row in rows)
-    robust = sum(row.robust for row in rows) if counted else None
+    """Return how many criteria pass and, where that is counted apart, how many of these are robust."""
+    criteria = verdict.criteria
+    counted = verdict.passes == "mathematics" and any(each.counts.robustness for each in criteria)
+    robust = sum(each.robust for each in criteria) if counted else None
     only = PUBLIC_ONLY if verdict.run.public_only else ""
-    return f"{reached_of(sum(row.status == 'passed' for row in rows), len(rows), robust)}{only}"
+    return f"{reached_of(sum(each.status == 'passed' for each in criteria), len(criteria), robust)}{only}"
 
 
 def reached_of(passed: int, total: int, robust: int | None) -> str:

@@ -114,7 +114,7 @@ def test_a_step_that_is_wrong_is_told_with_its_row(
     tmp_path: Path, old: str, new: str, part: str, row: str, message: str
 ) -> None:
     found = explored(tmp_path, "s16", changed(old, new))
-    assert (parts(found)[part].status, found.look_row) == ("warning", row)
+    assert (parts(found)[part].status, found.look_criterion) == ("warning", row)
     assert message in parts(found)[part].message
     assert row in [each.id for each in COURSE.find("s16").criteria]
 

@@ -80,7 +80,7 @@ def test_factors_that_stayed_behind_are_drawn_as_they_are_and_called_not_right(t
 
 def test_without_pivoting_the_row_of_the_checklist_about_it_is_named(tmp_path: Path) -> None:
     found = explored(tmp_path, "s02", broken("s02", "lu_decomposition", NO_PIVOTS))
-    assert (parts(found)["lu"].status, found.look_row) == ("passed", "pivoting")
+    assert (parts(found)["lu"].status, found.look_criterion) == ("passed", "pivoting")
     assert "the largest of column 0" not in drawing(found, "elimination").caption
     assert "P A: not right" in images(found, "elimination")
 

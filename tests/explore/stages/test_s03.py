@@ -79,7 +79,7 @@ def test_what_is_wrong_with_the_classes_is_told(
     tmp_path: Path, change: str, part: str, status: str, message: str, row: str
 ) -> None:
     found = explored(tmp_path, "s03", f"{reference('s03')}\n\n{change}\n")
-    assert (found.fine, parts(found)[part].status, found.look_row) == (False, status, row)
+    assert (found.fine, parts(found)[part].status, found.look_criterion) == (False, status, row)
     assert message in parts(found)[part].message
 
 
@@ -90,7 +90,7 @@ def test_a_gradient_that_is_set_where_it_should_be_added_is_shown_and_called_not
     assert list(shown) == ["y = (a + b)·c", "y = a + a·a, with a = 3·x: not right"]
     assert drawing(found, "graphs").caption == "Not right yet: x.grad is 18 where 39 is right."
     assert [node.gradient for node in shown["y = a + a·a, with a = 3·x: not right"].nodes] == [18.0, 6.0, 1.0, 1.0]
-    assert found.look_row == "accumulation"
+    assert found.look_criterion == "accumulation"
 
 
 def test_a_wrong_quotient_is_shown_and_called_not_right(tmp_path: Path) -> None:
@@ -109,4 +109,4 @@ def test_calls_inside_each_other_do_not_get_through_a_long_chain(tmp_path: Path)
     )
     found = explored(tmp_path, "s03", text)
     assert (parts(found)["shared"].status, parts(found)["chain"].status) == ("passed", "failed")
-    assert "RecursionError" in parts(found)["chain"].message and found.look_row == "deep-graphs"
+    assert "RecursionError" in parts(found)["chain"].message and found.look_criterion == "deep-graphs"

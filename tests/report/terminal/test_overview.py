@@ -130,7 +130,7 @@ def test_the_criteria_of_the_stage_that_is_worked_on_stand_below_it_as_check_sho
         CriterionCheck(third, "failed", 2, 4), *(CriterionCheck(each, "not_started") for each in rest),
     )  # fmt: skip
     first_, *others = standings("open", "locked")
-    here = (replace(first_, rows=found), *others)
+    here = (replace(first_, criteria=found), *others)
     lines = [line.plain for line in status_lines(COURSE, here, TIMES, None, LOOK)]
     assert [line[:30] for line in lines[1:6]] == [
         "→ s01 · Matrix operations     ",
