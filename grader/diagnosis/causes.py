@@ -408,15 +408,16 @@ class Explainer:
         function, line, is_sure = known.place_of(match, checks, search)
         if is_sure:
             return function, line
-        own = sorted(match.checks, key=lambda each: each.size)
+        own = sorted(match.checks, key=lambda each: each.order)
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
+            place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
+            if place is not None and not known.is_right_line(match, *place, checks, search):
+                return place
         except RunnerGone:
-            cause = None
-        is_it = cause is not None and match.checks <= cause.checks
-        if not is_it:
-            self._edited.search = search
-        return (cause.function, cause.line) if cause is not None and is_it else (function, line)
+            pass
+        self._edited.search = search
+        return function, line
 
     def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> tuple[str, int]:
         """Return the function and the line of a known mistake that values tell for sure; else no line."""

@@ -192,6 +192,11 @@ class Check:
         return 50 * len(self.records) + sum(_size(value) for value in values)
 
     @property
+    def order(self) -> tuple[int, str, int]:
+        """Where it comes among others, which a set has in no order: small ones first."""
+        return self.size, self.outcome.test, len(self.records)
+
+    @property
     def work(self) -> int:
         """How much a trial takes: the steps of the learner's module, what NumPy computes in each, its exchanges."""
         exchanges = STEPS_OF_AN_EXCHANGE * len(self.records) if self.requests is None else 0
@@ -475,11 +480,15 @@ class Checks:
 
     def trusted(self) -> frozenset[str]:
         """Return the functions that were asked, and of which no answer is wrong with the edits found so far."""
+        failing = [each for each in self.failing if each not in self.mended]
+        unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
+        return self.unharmed() - unseen
+
+    def unharmed(self) -> frozenset[str]:
+        """Return the functions that were asked, and of which no answer that is seen is wrong with these edits."""
         asked = {label for each in self._passed for label in each.calls} | {each.label for each in self.mended}
         failing = [each for each in self.failing if each not in self.mended]
-        wrong = {each.label for each in failing} | {each.label.partition(".")[0] for each in failing}
-        unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
-        return frozenset(asked - wrong - unseen)
+        return frozenset(asked - {each.label for each in failing} - {each.label.partition(".")[0] for each in failing})
 
 
 def _in_turn(items: Iterable[T], group: Callable[[T], str]) -> list[T]:
