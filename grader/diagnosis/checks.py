@@ -16,7 +16,7 @@ import numpy as np
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.instrument import LOG
-from grader.diagnosis.replay import Replay, usable
+from grader.diagnosis.replay import Replay, raised_at, usable
 from grader.diagnosis.runner import STEPS, Runner, Stand, error_of, requests_of, stays_there
 from grader.outcome import Outcome
 from grader.sandbox.connection import Ended, Passed
@@ -184,6 +184,12 @@ class Check:
     def is_refusal(self) -> bool:
         """Whether a right module refuses the call."""
         return self.right.error is not None
+
+    @property
+    def refused_at(self) -> tuple[str | int, ...]:
+        """What is asked, and the lines of a right module that refuse it: where they are one, one check is missing."""
+        error = self.right.error
+        return (self.label, *raised_at(error)) if isinstance(error, Exception) else ()
 
     @cached_property
     def size(self) -> int:

@@ -29,7 +29,7 @@ from grader.diagnosis.module_text import (
     root_name,
     statements,
 )
-from grader.diagnosis.replay import Replay
+from grader.diagnosis.replay import Replay, raised_by_hand
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
 from grader.diagnosis.trees import is_same, walk
@@ -259,6 +259,13 @@ class KnownMistakes:
     def is_explained(self, check: Check) -> bool:
         """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
         return self._explains((), check)
+
+    def accepts(self, mistake: Mistake, check: Check) -> bool:
+        """Say whether the module with a mistake does not refuse a call that has to be refused."""
+        replay = self._replay(self._module((mistake,)), check, False)
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            done = [replay.perform(each) for each in check.records]
+        return done[-1] is not None and (done[-1][1] is None or not raised_by_hand(done[-1][1]))
 
     def told_beside(self, check: Check) -> Mistake | None:
         """Return the mistake that was told of other calls and explains a later call of a test with its earlier ones."""
