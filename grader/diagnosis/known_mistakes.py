@@ -501,6 +501,7 @@ class _WrongCall:
         given = [each for each in lines if isinstance(each, ast.Return)]
         value = given[0].value if len(given) == 1 else None
         is_of_value = self.check.kind not in ("purity", "dtype") and not self.check.is_of_dtype
+        is_of_value = is_of_value and not self.places.draws  # right modules draw otherwise
         if function is None or value is None or isinstance(value, ast.Name) or not is_of_value:
             return []
         helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
@@ -515,7 +516,8 @@ class _WrongCall:
         while (around := parents.get(id(whole))) is not None and not isinstance(around, ast.stmt):
             whole = around
         samples = [each for part in (node, whole) for each in self.trace.samples.get(id(part), ())]
-        return any(each.known is not None and _tells(each.known) for each in samples) and self.is_of_right_parts(whole)
+        is_told = any(each.shape or (each.known is not None and _tells(each.known)) for each in samples)
+        return is_told and self.is_of_right_parts(whole)
 
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
