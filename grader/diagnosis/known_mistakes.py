@@ -20,7 +20,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.answers import compiled
 from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.instrument import Trace
-from grader.diagnosis.locate import ABOUT, MADE, Places, sets
+from grader.diagnosis.locate import MADE, Places, sets
 from grader.diagnosis.module_text import (
     Function,
     ModuleText,
@@ -593,11 +593,9 @@ class _WrongCall:
 
 
 def _is_counting(statement: ast.stmt) -> bool:
-    """Say whether a statement sets names by more than the sizes of what is given."""
-    if not isinstance(statement, (ast.Assign, ast.AugAssign)):
-        return False
-    sizes = [each for each in walk(statement.value) if called(each) == "len" or getattr(each, "attr", "") in ABOUT]
-    return isinstance(statement, ast.AugAssign) or not sizes
+    """Say whether a statement counts, one by one or how many comparisons are true."""
+    is_sum = isinstance(statement, ast.Assign) and any(isinstance(each, ast.Compare) for each in walk(statement.value))
+    return isinstance(statement, ast.AugAssign) or is_sum
 
 
 def _is_growing(statement: ast.stmt) -> bool:
