@@ -476,8 +476,8 @@ class _WrongCall:
         said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
         if not said:
             return []
-        own, order = {name for name in self.own if self._is_given_right(name)}, self.trace.order
-        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own, order.get(id(each), 0)))
+        own = {name for name in self.own if self._is_given_right(name)}
+        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own))  # of these the first one
         return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
 
     @cached_property

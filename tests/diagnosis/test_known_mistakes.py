@@ -109,3 +109,23 @@ def test_the_line_that_answers_is_not_told_where_the_dtype_alone_is_wrong() -> N
     learners = SIGNED.replace("np.eye(len(A), dtype=A.dtype)", "np.zeros(A.shape) + np.eye(len(A))")
     calls: list[Call] = [("solved", (A.astype(np.float32),)) for A in MATRICES]
     assert told(SIGNED, learners, calls, (double,)) == {("identity-in-float64", "solved", 0)}
+
+
+STEPS = """
+    import numpy as np
+
+
+    def steps(A, v):
+        for _ in range(3):
+            w = A @ v
+            v = w / np.linalg.norm(w)
+        return v
+"""
+
+
+def test_in_a_loop_the_line_is_that_which_is_wrong_first() -> None:
+    """The line before it runs first, and is wrong from the second round on."""
+    largest = known("by-the-largest", "steps", "w / np.linalg.norm(w)", "w / np.max(np.abs(w))", STEPS)
+    learners = STEPS.replace("v = w / np.linalg.norm(w)", "v = w / max(abs(w))")
+    calls: list[Call] = [("steps", (A, np.array([0.5, 0.25]))) for A in MATRICES]
+    assert told(STEPS, learners, calls, (largest,)) == {("by-the-largest", "steps", 7)}
