@@ -18,7 +18,7 @@ from grader.diagnosis.checks import Check, Checks, answer_of
 from grader.diagnosis.edits.base import LIKELY, RARE, SURE, UNUSUAL, USUAL, Edit, number_in
 from grader.diagnosis.instrument import INFINITE, Trace
 from grader.diagnosis.locate import FIRST, Places
-from grader.diagnosis.module_text import Function, ModuleText, heads, loaded, root_name, statements, stored
+from grader.diagnosis.module_text import Function, ModuleText, called, heads, loaded, root_name, statements, stored
 from grader.diagnosis.pool import noting
 from grader.diagnosis.runner import LEAST_STEPS, RunnerGone
 from grader.diagnosis.search import Found, Search
@@ -42,6 +42,7 @@ NAMES_CONFUSED = frozenset(("name-confused", "key-confused", "number-for-name"))
 OF_ANSWERS = ("values", "edges")  # kinds of tests that one fault of a plain program fails alike
 UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
+OF_POSITIVE = ("sqrt", "log", "log2", "log10")
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
 BOUNDS = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}
@@ -160,13 +161,15 @@ class Gate:
         module = self.search.module.applied(edit.function, edit.changes)
         changed = module.functions[edit.function]
         conditions, terms = list(_conditions(edit, function, changed)), list(_terms(edit, function, changed))
-        if not conditions and not terms and not self._may_pass_by_suspect:
+        rooted = list(_rooted(edit, function))
+        if not conditions and not terms and not rooted and not self._may_pass_by_suspect:
             return True
-        old, new = zip(*conditions, *terms, strict=True) if conditions or terms else ((), ())
+        pairs = [*conditions, *terms, *((each, each) for each in rooted)]
+        old, new = zip(*pairs, strict=True) if pairs else ((), ())
         before, after = self._watched(self.search.module, old), self._watched(module, new)
         if not before or not after:
             return True
-        if not self._keeps_suspect(edit, function, before, after):
+        if not self._keeps_suspect(edit, function, before, after) or any(_is_below_0(before, each) for each in rooted):
             return False
         is_name = edit.id in NAMES_CONFUSED
         if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
@@ -267,7 +270,7 @@ class Gate:
 
     def _of_fixed(self, found: Found) -> list[Check]:
         own = [each for each in found.fixed if each.label == self.check.label]
-        return sorted(own, key=lambda each: (each.outcome.test, each.size))
+        return sorted(own, key=lambda each: (each.outcome.test, *each.order))
 
     def _split(self, check: Check, calls: Any, label: str) -> tuple[int, int]:
         """Return how many calls of a function were answered wrongly, and how many rightly."""
@@ -424,6 +427,20 @@ def _terms(edit: Edit, function: Function, changed: Function) -> Iterator[tuple[
     names = _names_set(edit.statement)
     kept = [each for each in walk(function) if isinstance(each, ast.BinOp) and id(each) in theirs]
     yield from ((each, each) for each in kept if {root_name(each.left), root_name(each.right)} & names)
+
+
+def _rooted(edit: Edit, function: Function) -> Iterator[ast.expr]:
+    """Yield the expressions of a function of which an edit takes the root or the logarithm."""
+    ours = {id(each) for each in walk(function)}
+    for _, new in edit.changes:
+        calls = [node for each in _listed(new) for node in walk(each) if called(node) in OF_POSITIVE]
+        yield from (each for node in calls if isinstance(node, ast.Call) for each in node.args[:1] if id(each) in ours)
+
+
+def _is_below_0(traces: Sequence[Trace], node: ast.expr) -> bool:
+    """Say whether numbers of an expression are below 0: their root is none, and decides conditions by accident."""
+    known = [each.known for trace in traces for each in trace.samples.get(id(node), ()) if each.known is not None]
+    return any(each.plain < each.size for each in known)
 
 
 def _listed(new: Any) -> list[ast.AST]:

@@ -23,7 +23,7 @@ from grader.diagnosis.checks import Check, Checks, by_asked_name, evidence_of, o
 from grader.diagnosis.edited import Cause, Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.module_text import ModuleText, parsed
-from grader.diagnosis.obvious import NOTHING, REFUSED, ended_at, obvious
+from grader.diagnosis.obvious import BY_ACCIDENT, MISSING, NOTHING, REFUSED, ended_at, obvious
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import RemoteRunner, Runner, RunnerGone
 from grader.diagnosis.search import FULL, IN_ALL, SHARE, Budget, Search
@@ -81,7 +81,7 @@ class Explainer:
             self._others = [each for each in every if each not in self.rights]
             checks = Checks.of(self.stage, failed, passed, list(self.rights.values()), self.learner)
             raising = frozenset(filter(None, (ended_at(each.last) for each in checks.failing if each.is_raised)))
-            direct = self._direct(failed, raising)
+            direct = _of_one_check(self._direct(failed, raising), checks.failing)
             wrong = {each.criterion for each in outcomes if each.status != "passed"}  # a verdict tells no other row's
             self.mistakes = [each for each in self.mistakes if each.criterion in wrong]
             self._explain(checks, direct)
@@ -117,6 +117,7 @@ class Explainer:
         left = self._without_known(order, left, checks, known, direct)
         self._search_each(order, left, checks, known, direct)
         self._go_on(checks, known, direct)
+        self._refuse_together(checks, known)
         self.causes = [self._where_mended(each) for each in self.causes]
         self._drop_unproved([each for each in checks.failing if each.outcome.test not in direct], checks.trusted())
 
@@ -196,6 +197,25 @@ class Explainer:
                     self.causes.remove(cause)
         explained = {check for cause in self.causes for check in cause.checks}
         self._still_wrong = {each.outcome.test for each in (*mended, *others) if each not in explained}
+
+    def _refuse_together(self, checks: Checks, known: KnownMistakes) -> None:
+        """Tell of all calls that one line of a right module refuses the same known mistake, or none.
+
+        What is answered in their place is noise: one that refuses none of them is the mistake.
+        """
+        explained = {check for cause in self.causes for check in cause.checks}
+        left = [each for each in checks.failing if each.is_refusal and each not in explained]
+        for cause in [each for each in self.causes if each.declared]:
+            places = {each.refused_at for each in cause.checks if each.is_refusal}
+            others = [each for each in left if each.refused_at in places]
+            mistake = next(each for each in self.mistakes if each.id == cause.id)
+            is_it = all(known.accepts(mistake, each) for each in others)
+            gone = set() if is_it else {each.refused_at for each in others}
+            own = [each for each in (*cause.checks, *(others if is_it else ())) if each.refused_at not in gone]
+            self.causes = [
+                replace(each, checks=frozenset(own)) if each is cause else each
+                for each in self.causes if own or each is not cause
+            ]  # fmt: skip
 
     def _wrong_later(self, known: KnownMistakes, direct: Mapping[str, Diagnosis]) -> tuple[list[Check], list[Check]]:
         """Return the last wrong calls of tests that no cause explains: those whose first is right by edits, and others.
@@ -408,15 +428,16 @@ class Explainer:
         function, line, is_sure = known.place_of(match, checks, search)
         if is_sure:
             return function, line
-        own = sorted(match.checks, key=lambda each: each.size)
+        own = sorted(match.checks, key=lambda each: each.order)
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
+            place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
+            if place is not None and not known.is_right_line(match, *place, checks, search):
+                return place
         except RunnerGone:
-            cause = None
-        is_it = cause is not None and match.checks <= cause.checks
-        if not is_it:
-            self._edited.search = search
-        return (cause.function, cause.line) if cause is not None and is_it else (function, line)
+            pass
+        self._edited.search = search
+        return function, line
 
     def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> tuple[str, int]:
         """Return the function and the line of a known mistake that values tell for sure; else no line."""
@@ -502,6 +523,17 @@ class Explainer:
         if outcome.status == "failed" and outcome.criterion in self.problems:
             return replace(outcome, unexplained=self.problems[outcome.criterion], explains=())
         return replace(outcome, explains=()) if outcome.explains else outcome
+
+
+def _of_one_check(direct: Mapping[str, Diagnosis], failing: Sequence[Check]) -> dict[str, Diagnosis]:
+    """Return what answers show, with one id where one check is missing: some of its calls are taken, some fail."""
+    refused = [(each.outcome.test, each.refused_at) for each in failing if each.is_refusal]
+    taken = {place for test, place in refused if test in direct and direct[test].mistake == MISSING}
+    ended = {test for test, place in refused if place in taken and test in direct}
+    return {
+        test: replace(each, mistake=MISSING) if test in ended and each.mistake == BY_ACCIDENT else each
+        for test, each in direct.items()
+    }
 
 
 def _without_pattern(outcome: Outcome) -> Outcome:

@@ -16,7 +16,7 @@ import numpy as np
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
 from grader.diagnosis.instrument import LOG
-from grader.diagnosis.replay import Replay, usable
+from grader.diagnosis.replay import Replay, raised_at, usable
 from grader.diagnosis.runner import STEPS, Runner, Stand, error_of, requests_of, stays_there
 from grader.outcome import Outcome
 from grader.sandbox.connection import Ended, Passed
@@ -185,11 +185,22 @@ class Check:
         """Whether a right module refuses the call."""
         return self.right.error is not None
 
+    @property
+    def refused_at(self) -> tuple[str | int, ...]:
+        """What is asked, and the lines of a right module that refuse it: where they are one, one check is missing."""
+        error = self.right.error
+        return (self.label, *raised_at(error)) if isinstance(error, Exception) else ()
+
     @cached_property
     def size(self) -> int:
         """About how much is to be computed: requests, and the numbers in their arguments."""
         values = (value for each in self.records for value in (*each.args, *each.kwargs.values()))
         return 50 * len(self.records) + sum(_size(value) for value in values)
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        """Where it comes among others, which a set has in no order: small ones first."""
+        return self.size, self.outcome.test, len(self.records)
 
     @property
     def work(self) -> int:
@@ -475,11 +486,15 @@ class Checks:
 
     def trusted(self) -> frozenset[str]:
         """Return the functions that were asked, and of which no answer is wrong with the edits found so far."""
+        failing = [each for each in self.failing if each not in self.mended]
+        unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
+        return self.unharmed() - unseen
+
+    def unharmed(self) -> frozenset[str]:
+        """Return the functions that were asked, and of which no answer that is seen is wrong with these edits."""
         asked = {label for each in self._passed for label in each.calls} | {each.label for each in self.mended}
         failing = [each for each in self.failing if each not in self.mended]
-        wrong = {each.label for each in failing} | {each.label.partition(".")[0] for each in failing}
-        unseen = {one.label for each in failing for one in each.records if isinstance(one.result, RemoteValue)}
-        return frozenset(asked - wrong - unseen)
+        return frozenset(asked - {each.label for each in failing} - {each.label.partition(".")[0] for each in failing})
 
 
 def _in_turn(items: Iterable[T], group: Callable[[T], str]) -> list[T]:

@@ -21,12 +21,18 @@ from grader.diagnosis.answers import compiled
 from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import MADE, Places, sets
-from grader.diagnosis.lookup import LIBRARIES
-from grader.diagnosis.module_text import Function, ModuleText, called, loaded, parameters, parsed, statements
-from grader.diagnosis.replay import Replay
+from grader.diagnosis.module_text import (
+    Function,
+    ModuleText,
+    called,
+    parsed,
+    root_name,
+    statements,
+)
+from grader.diagnosis.replay import Replay, raised_by_hand
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import is_same, walk
 from grader.diagnosis.values import Print, Prints
 from grader.submission.parsing import shown_text
 
@@ -254,6 +260,13 @@ class KnownMistakes:
         """Say whether the mistakes that explain the earlier wrong calls of a test explain a later one too."""
         return self._explains((), check)
 
+    def accepts(self, mistake: Mistake, check: Check) -> bool:
+        """Say whether the module with a mistake does not refuse a call that has to be refused."""
+        replay = self._replay(self._module((mistake,)), check, False)
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            done = [replay.perform(each) for each in check.records]
+        return done[-1] is not None and (done[-1][1] is None or not raised_by_hand(done[-1][1]))
+
     def told_beside(self, check: Check) -> Mistake | None:
         """Return the mistake that was told of other calls and explains a later call of a test with its earlier ones."""
         return next((each for each in self.told if self._explains((each,), check)), None)
@@ -279,9 +292,11 @@ class KnownMistakes:
         given what is wrong. The line is 0 where none is.
         """
         mistake = match.mistakes[-1]
-        order = sorted(match.checks, key=lambda each: (each.says_little, each.size, each.outcome.test))
+        order = sorted(match.checks, key=lambda each: (each.says_little, *each.order))
         made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
+        answering: list[tuple[str, int]] = []
+        sound = self._sound(mistake, checks, search)
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -291,18 +306,35 @@ class KnownMistakes:
             if trace is None or located is None or not located.known:
                 continue
             seen = _WrongCall(
-                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search)
-            )
+                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search),
+                self._written(mistake),
+            )  # fmt: skip
             made += seen.first_like(self._made_by(mistake, check, search))
             if any(each[0] == mistake.replaces for each in made):
                 break
-            doubted += self._doubted(seen)
+            doubted += seen.doubted
+            answering += seen.answering(sound)
         fine = self._fine(mistake, checks, search) if not made else set()
-        places = made or [each for each in doubted if not {each, (each[0], 0)} & fine]
+        doubted = [each for each in doubted if each[0] not in sound and each not in fine]
+        doubted = [each for each in doubted if each[0] == mistake.replaces] or answering or doubted
+        places = made or doubted
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
-        return *min((each for each in places if each[0] == function), key=lambda each: each[1]), bool(made)
+        is_sure = bool(made) or doubted is answering
+        return *min((each for each in places if each[0] == function), key=lambda each: each[1]), is_sure
+
+    @staticmethod
+    def is_right_line(match: Match, function: str, line: int, checks: Checks, search: Search) -> bool:
+        """Say whether all that a line makes in the smallest call of a mistake is right, and stands where it belongs."""
+        check = min(match.checks, key=lambda each: (each.says_little, *each.order))
+        trace, right = search.trace(check), search.right_values(check) or Prints()
+        if trace is None or any(each.lineno == line for each in search.places(check, trace, checks.trusted()).storing):
+            return False
+        entries = [(node, each) for node, each in trace.entries if isinstance(node, MADE)]
+        own = [each for node, each in entries if (trace.probes.within[id(node)], node.lineno) == (function, line)]
+        known = [each.known for each in own if each.known is not None]
+        return all(each in right for each in known) and any(map(_tells, known))
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> list[Print]:
         """Return the values that the lines which a mistake changes make in a call."""
@@ -314,34 +346,29 @@ class KnownMistakes:
         return [each.known for node, each in found if each.known is not None and lines & _lines_of(node)]
 
     def _lines_made(self, mistake: Mistake) -> set[int]:
-        """Return which lines of a mistake differ from the reference's function."""
+        """Return which lines of a mistake differ from the reference's function, the first being 0."""
         right = self._definitions.get(mistake.replaces, "").split("\n")
         codes = SequenceMatcher(None, right, mistake.source.split("\n"), autojunk=False).get_opcodes()
         return {line for code, _, _, a, b in codes if code != "equal" for line in range(a, b)}
 
-    def _doubted(self, seen: _WrongCall) -> list[tuple[str, int]]:
-        """Return the one line in which values go wrong: by what it makes, stores or answers."""
-        places, search, own = seen.places, seen.search, seen.own
-        begun = [each for each in places.origins if _is_begun(each, places) and not seen.is_way(each)]
-        begun = [each for each in begun if id(each) not in seen.checked]
-        begun = [each for each in begun if not _is_handed_on(each, places)]
-        lines = {(seen.trace.probes.within[id(each)], each.lineno) for each in begun}
-        lines = {each for each in lines if each[0] in own}
-        lines = lines or {(places.function[id(each)], each.lineno) for each in places.storing}
-        found = [each for each in lines if each[0] in own]
-        if len(found) != 1 and not begun and seen.check.kind != "purity":
-            found = self._answering(seen.mistake, search, places)
-        return found if len(found) == 1 else []
+    def _written(self, mistake: Mistake) -> list[ast.expr]:
+        """Return the expressions of the lines that a mistake changes."""
+        lines = self._lines_made(mistake)
+        return [each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE) and lines & _lines_of(each)]
+
+    @staticmethod
+    def _sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
+        """Return the functions that one without a wrong answer uses as well, but for the mistake's own."""
+        used = {helper for each in checks.unharmed() & set(search.module.functions) for helper in search.reached(each)}
+        return {each for each in used if each != mistake.replaces and not each.startswith(f"{mistake.replaces}.")}
 
     def _fine(self, mistake: Mistake, checks: Checks, search: Search) -> set[tuple[str, int]]:
-        """Return the lines, or 0 for all, in which right answers are made with values that no right module has, too.
+        """Return the lines in which right answers are made with values that no right module has, too.
 
-        They are another way to them, unless they are returned: what a test does not look at may be wrong. So are all
-        lines of a helper that a function without a wrong answer uses as well.
+        They are another way to them, unless they are returned: what a test does not look at may be wrong.
         """
         trusted, name = checks.trusted(), mistake.replaces
-        used = {helper for each in trusted & set(search.module.functions) for helper in search.reached(each)}
-        found = {(each, 0) for each in used if each != name and not each.startswith(f"{name}.")}
+        found: set[tuple[str, int]] = set()
         for check in checks.passing(lambda label: label == name, MOST_PLACED, name):
             trace = search.trace(check)
             located = search.places(check, trace, trusted) if trace is not None else None
@@ -350,17 +377,6 @@ class KnownMistakes:
                 lines = {(trace.probes.within[id(each)], each.lineno) for each in located.origins}
                 found |= {each for each in lines if each[1] not in returned}
         return found
-
-    @staticmethod
-    def _answering(mistake: Mistake, search: Search, places: Places) -> list[tuple[str, int]]:
-        """Return the line that makes the answer of a mistake's function of its arguments alone."""
-        function = search.module.functions.get(mistake.replaces)
-        last = function.body[-1] if function is not None else None
-        if function is None or not isinstance(last, ast.Return) or id(last) not in places.far:
-            return []
-        known = {*parameters(function), *search.module.functions, *LIBRARIES}
-        is_whole = not isinstance(last.value, ast.Name) and loaded(last) <= known
-        return [(mistake.replaces, last.lineno)] if is_whole else []
 
     def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
@@ -413,6 +429,7 @@ class _WrongCall:
     places: Places
     trusted: frozenset[str]
     functions: set[str]
+    written: Sequence[ast.expr]  # the expressions of the lines that the mistake changes
 
     @property
     def own(self) -> set[str]:
@@ -426,6 +443,23 @@ class _WrongCall:
         checks = [each for each in lines if isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)]
         return {id(node) for each in checks if not self.check.is_refusal for node in walk(each.test)}
 
+    @cached_property
+    def begun(self) -> set[tuple[str, int]]:
+        """The lines in which values go wrong by what these make."""
+        found = [each for each in self.places.origins if _is_begun(each, self.places) and not self.is_way(each)]
+        found = [each for each in found if id(each) not in self.checked and self.is_shown(each)]
+        found = [each for each in found if not _is_handed_on(each, self.places)]
+        lines = {(self.trace.probes.within[id(each)], each.lineno) for each in found}
+        return {each for each in lines if each[0] in self.own}
+
+    @property
+    def doubted(self) -> list[tuple[str, int]]:
+        """The one line in which values go wrong, by what it makes or stores; none where there are several."""
+        storing = [each for each in self.places.storing if not _is_count(each)]
+        stored_in = {(self.places.function[id(each)], each.lineno) for each in storing}
+        lines = self.begun or {each for each in stored_in if each[0] in self.own}
+        return [*lines] if len(lines) == 1 else []
+
     def first_like(self, values: Iterable[Print]) -> list[tuple[str, int]]:
         """Return where a wrong value first is one of some values, if anywhere, in whichever layout."""
         within, right = self.trace.probes.within, self.search.right_values(self.check)
@@ -437,13 +471,83 @@ class _WrongCall:
             and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and self._is_its_own(node)
             and not _is_handed_on(node, self.places)
             and each.known is not None and _content(each.known) in wanted
+            and (_content(each.known) not in self.answers or self._is_proved(node))
         ]  # fmt: skip
         said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
         if not said:
             return []
-        own, order = {name for name in self.own if self._is_given_right(name)}, self.trace.order
-        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own, order.get(id(each), 0)))
+        own = {name for name in self.own if self._is_given_right(name)}
+        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own))  # of these the first one
         return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
+
+    @cached_property
+    def answers(self) -> set[tuple[object, ...]]:
+        """What the functions return that the call asks and that the mistake stands in: whichever line is wrong."""
+        names = {self.check.label, self.mistake.replaces} & self.search.module.functions.keys()
+        lines = [each for name in names for each in statements(self.search.module.functions[name].body)]
+        given = [each.value for each in lines if isinstance(each, ast.Return) and each.value is not None]
+        parts = [part for each in given for part in (each, *(each.elts if isinstance(each, ast.Tuple) else ()))]
+        samples = [each for part in parts for each in self.trace.samples.get(id(part), ())]
+        return {_content(each.known) for each in samples if each.known is not None}
+
+    def answering(self, sound: set[str]) -> list[tuple[str, int]]:
+        """Return the line that makes the answer of the mistake's function of parts that are right.
+
+        sound are functions that are right.
+        """
+        name = self.mistake.replaces
+        function = self.search.module.functions.get(name)
+        lines = [each for each in statements(function.body) if self.trace.did_run(each)] if function is not None else []
+        given = [each for each in lines if isinstance(each, ast.Return)]
+        value = given[0].value if len(given) == 1 else None
+        is_of_value = self.check.kind not in ("purity", "dtype") and not self.check.is_of_dtype
+        is_of_value = is_of_value and not self.places.draws  # right modules draw otherwise
+        if function is None or value is None or isinstance(value, ast.Name) or not is_of_value:
+            return []
+        helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
+        if any(getattr(each, "id", getattr(each, "attr", "")) in helpers for each in walk(value)):
+            return []
+        is_first = not any(each[0] == name and each[1] != value.lineno for each in self.begun)
+        return [(name, value.lineno)] if is_first and self.is_of_right_parts(value) else []
+
+    def is_shown(self, node: ast.AST) -> bool:
+        """Say whether an expression, or its whole line, makes something of right parts that few formulas give."""
+        parents, whole = self.search.module.parents_of(self.trace.probes.within[id(node)]), node
+        while (around := parents.get(id(whole))) is not None and not isinstance(around, ast.stmt):
+            whole = around
+        samples = [each for part in (node, whole) for each in self.trace.samples.get(id(part), ())]
+        is_told = any(each.shape or (each.known is not None and _tells(each.known)) for each in samples)
+        return is_told and self.is_of_right_parts(whole)
+
+    def is_of_right_parts(self, node: ast.AST) -> bool:
+        """Say whether all that an expression takes of its function's other lines is what right modules have.
+
+        A whole number that these count is that of right modules by chance, and so is what grows, until it is whole.
+        """
+        function = self.search.module.functions[self.trace.probes.within[id(node)]]
+        kinds = (bool, _is_counting, _is_growing)
+        made, counted, grown = (
+            {x for each in statements(function.body) if kind(each) for x in sets(each)} for kind in kinds
+        )
+        right = self.search.right_values(self.check) or Prints()
+        for each in walk(node):
+            name = root_name(each) if isinstance(each, (ast.Name, ast.Attribute)) else ""
+            if name in made and isinstance(each, ast.Name) != (name == "self"):
+                known = [one.known for one in self.trace.samples.get(id(each), ()) if one.known is not None]
+                is_told = name not in counted or not known or any(map(_tells, known))
+                if not is_told or not all(one in (self._ends if name in grown else right) for one in known):
+                    return False
+        return True
+
+    @cached_property
+    def _ends(self) -> Prints:
+        """What the names of right modules held in the end."""
+        held = (names for trace in self.search.right_traces(self.check) for names in trace.held.values())
+        return Prints(each.known for names in held for each in names.values() if each.known is not None)
+
+    def _is_proved(self, node: ast.expr) -> bool:
+        """Say whether a line makes a wrong answer by itself: of parts that are right, or as the mistake is written."""
+        return any(is_same(node, each) for each in self.written) or self.is_of_right_parts(node)
 
     def _is_given_right(self, function: str) -> bool:
         """Say whether a function is the mistake's own, or a helper that no call gave what is wrong."""
@@ -486,6 +590,32 @@ class _WrongCall:
         right = self.search.right_values(self.check) or Prints()
         calls = ((node, each.known) for node, each in self.trace.entries if isinstance(node, ast.Call))
         return any(called(node) == function and known in right for node, known in calls if known is not None)
+
+
+def _is_counting(statement: ast.stmt) -> bool:
+    """Say whether a statement counts, one by one or how many comparisons are true."""
+    is_sum = isinstance(statement, ast.Assign) and any(isinstance(each, ast.Compare) for each in walk(statement.value))
+    return isinstance(statement, ast.AugAssign) or is_sum
+
+
+def _is_growing(statement: ast.stmt) -> bool:
+    """Say whether a statement changes what a name holds."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    parts = [isinstance(part, (ast.Subscript, ast.Attribute)) for each in targets for part in walk(each)]
+    return isinstance(statement, (ast.Expr, ast.AugAssign)) or any(parts)
+
+
+def _is_count(statement: ast.stmt) -> bool:
+    """Say whether a statement counts one more: whether it is to run, another line decides."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(), value=ast.Constant()):
+            return True
+    return False
+
+
+def _tells(known: Print) -> bool:
+    """Say whether few formulas give a value: an array, or a number with a fraction."""
+    return bool(known.shape) or not float(known.size).is_integer()
 
 
 def _is_handed_on(node: ast.AST, places: Places) -> bool:

@@ -23,9 +23,10 @@ from grader.sandbox.record import Frame, Name, Record
 from grader.submission.source import plain_text
 
 MISSING = "refusal-missing"
+BY_ACCIDENT = "refusal-by-accident"
 NOTHING = "nothing-returned"
 REFUSED = frozenset(("refusal-returned", "refusal-by-assert", "refusal-with-another", "refusal-of-no-exception"))
-OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container", NOTHING}
+OBVIOUS = REFUSED | {MISSING, "argument-changed", BY_ACCIDENT, "another-dtype", "another-container", NOTHING}
 OF_FORM = ("another-dtype", "another-container")  # what is told of right values
 NO_CHECK = (NameError, EOFError, ImportError, NotImplementedError, RecursionError)  # whatever the arguments are
 LONGEST_SENTENCE = 200  # characters of a docstring's sentence, and of what the reference says
@@ -200,7 +201,7 @@ def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes
     found = getattr(record.error, "learner_type", type(record.error).__name__)
     ends = f"the {found} that it ends in comes about" if found == wanted else f"it ends in {found}"
     text = f"{record.label} does not refuse this call, as it has to with {wanted}{reason}; {ends} by accident."
-    return Diagnosis("refusal-by-accident", row, text, fix)
+    return Diagnosis(BY_ACCIDENT, row, text, fix)
 
 
 def _promise(module: types.ModuleType, label: str, kind: str) -> str:

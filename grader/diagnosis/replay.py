@@ -224,6 +224,11 @@ def _builtin_class(error: BaseException) -> type[BaseException]:
     return next(cls for cls in type(error).__mro__ if cls.__module__ != LEARNERS)
 
 
+def raised_at(error: Exception) -> tuple[int, ...]:
+    """Return the lines in which an exception came about: that of each call, and that of the last one's `raise`."""
+    return tuple(line for _, line in traceback.walk_tb(error.__traceback__))
+
+
 def raised_by_hand(error: Exception) -> bool:
     """Say whether a raise or an assert of our own module, rather than something it called, raised this."""
     last = error.__traceback__

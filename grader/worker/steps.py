@@ -5,10 +5,12 @@ Untrusted: the learner's code shares this process. What is sent names a line in 
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 import sys
-from types import FrameType
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import Any
 
 from grader.protocol import codec
@@ -17,6 +19,12 @@ from grader.protocol.channel import Channel
 GENERATORS = 20  # of those that went on in the second half, at most, are sent
 CALLED_BACK = 100  # steps that a call of one of the test's functions counts for: it takes as long
 RECENT = 1000  # steps within which a generator went on that has not come to its end
+
+
+@lru_cache
+def spins(code: CodeType) -> bool:
+    """Say whether an instruction of a function jumps to itself, as `while True: pass` does: Python reports no line."""
+    return any(each.opname.startswith("JUMP") and each.argval == each.offset for each in dis.get_instructions(code))
 
 
 class Steps:
@@ -43,6 +51,7 @@ class Steps:
         ran: Ran | None = getattr(frame.f_trace, "__self__", None)  # a generator that goes on has its own
         if ran is None:
             ran = Ran(self, frame)
+            frame.f_trace_opcodes = spins(frame.f_code)
         elif self.used > self.half and len(self.resumed) < GENERATORS:
             self.resumed[id(ran)] = ran
         self.count(frame, ran)
@@ -94,8 +103,8 @@ class Ran:
         self._low, self._high = min(self._low, line), max(self._high, line)
 
     def event(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Count a line; note that a generator pauses."""
-        if event == "line":
+        """Count a line, or an instruction where those are asked for; note that a generator pauses."""
+        if event in ("line", "opcode"):
             self._steps.count(frame, self)
         elif event == "return" and frame.f_code.co_flags & inspect.CO_GENERATOR:
             self.paused = self.paused or self._steps.used > self._steps.half

@@ -68,6 +68,20 @@ def causes(
     others: Sequence[str] = (),
 ) -> list[Cause]:
     """Return the causes of tests that fail, each a list of calls; others are right modules beside the first."""
+    return explained(right, learners, failing, passing, mistakes, stub, pool, others)[0]
+
+
+def explained(
+    right: str,
+    learners: str,
+    failing: Sequence[Sequence[Call]],
+    passing: Sequence[Sequence[Call]] = (),
+    mistakes: tuple[Mistake, ...] = (),
+    stub: str = "",
+    pool: Pool | None = None,
+    others: Sequence[str] = (),
+) -> tuple[list[Cause], list[Outcome]]:
+    """Return the causes of tests, and their outcomes with what each is told."""
     text = textwrap.dedent(learners).lstrip("\n")
     module = module_of(text)
     rights = {textwrap.dedent(each): module_of(each, f"right_{number}") for number, each in enumerate((right, *others))}
@@ -78,10 +92,10 @@ def causes(
     failed = [ended(module, f"failing {number}", calls, "failed") for number, calls in enumerate(failing)]
     passed = [passed_by(module, f"passing {number}", calls) for number, calls in enumerate(passing)]
     outcomes = [*(each.outcome for each in failed), *(each.outcome for each in passed)]
-    explainer.explained(outcomes, failed, passed)
+    told = explainer.explained(outcomes, failed, passed)
     assert not explainer.problems
     edits = [each.checks for each in explainer.causes if not each.declared]
     assert sum(map(len, edits)) == len(frozenset().union(*edits)), "two edits explain one call"
     for each in explainer.causes:
         assert not complaints(each.text, each.fix, text, stub, is_known=each.declared)
-    return explainer.causes
+    return explainer.causes, told

@@ -139,3 +139,16 @@ def test_the_first_of_two_edits_brings_in_nothing_that_nobody_states() -> None:
     wrong = right.replace("7.25", "3").replace("x + y", "x - y")
     calls: list[Call] = [("f", (X, X[:1])), ("f", (2 * X + 1, X)), ("f", (X + 0.5, 3 * X))]
     assert told(right, wrong, [calls]) == []
+
+
+def test_an_edit_takes_no_root_of_a_number_below_0() -> None:
+    """A comparison with what is no number is false, and puts a branch right by accident."""
+    right = """
+    def f(x):
+        large = np.array([each > 1 for each in x.tolist()])
+        return np.where(large, x * 2.5, 0.75 - x)
+    """
+    wrong = right.replace("np.array([each > 1 for each in x.tolist()])", "np.linalg.norm(x[:, None], axis=1) > 1")
+    failing: list[Call] = [("f", (np.array([-4.5, 1.25, size]),)) for size in (2.25, -8.5, 0.5)]
+    found = told(right, wrong, [[each] for each in failing], [[("f", (np.array([2.5, 0.5]),))]])
+    assert "power-wrong" not in [id for id, _ in found]

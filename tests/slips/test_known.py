@@ -32,6 +32,12 @@ LOG_SHARES = """    log_shares = shifted - np.log(np.exp(shifted).sum(axis=-1, k
 """
 EDITS = [  # stage, mistake, what the reference has, what stands there instead
     (
+        "s07",
+        "predictions-of-other-classes-ignored",
+        "classes = np.unique([y_true, y_pred])[:, np.newaxis]",
+        "classes = np.array(sorted(set(y_true.tolist())))[:, np.newaxis]",
+    ),
+    (
         "s19",
         "smoothing-for-wrong-tokens-only",
         "cost = -(1 - smoothing) * right - smoothing * log_p.mean(axis=-1)",

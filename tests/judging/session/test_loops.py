@@ -244,6 +244,13 @@ def test_a_loop_that_calls_a_function_of_the_test(course: SmallCourse) -> None:
     assert failure.diagnosis is not None and "while high - low > 0" in failure.diagnosis.text
 
 
+def test_a_loop_of_one_line_of_which_python_reports_none(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
+    problem = course.grade(f"{textwrap.dedent(SOLUTION)}\nwhile True: pass\n").verdict.problem
+    assert problem is not None and problem.line == len(textwrap.dedent(SOLUTION).splitlines()) + 2
+    assert "`while True`" in problem.message
+
+
 def test_while_the_module_is_loaded(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
     graded = course.grade(f"{textwrap.dedent(SOLUTION)}\nn = 1\nwhile n > 0:\n    n += 1\n")

@@ -75,7 +75,7 @@ class TestHanging:
     def test_at_import(self, worker: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("grader.sandbox.process.LOAD_SECONDS", 1.0)
         learner = worker("while True: pass", call_seconds=0.5, load=False)
-        with pytest.raises(LoadFailed, match="did not finish loading: does it loop"):
+        with pytest.raises(LoadFailed, match="did not finish loading: it was still in the loop of line 1"):
             learner.process.load()
 
     def test_threads_that_never_end(self, learner: Learner) -> None:

@@ -1,0 +1,131 @@
+"""The line of a known mistake: one that the learner's own run tells, or none."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from grader.course.answers import Mistake
+from tests.diagnosis.engine import Call, causes
+
+RIGHT = """
+    import numpy as np
+
+
+    def share(high, low):
+        below = np.searchsorted(np.sort(low), high)
+        up_to = np.searchsorted(np.sort(low), high, side="right")
+        return np.mean(below + up_to) / (2 * len(low))
+"""
+SHARES: list[Call] = [
+    ("share", (np.array([0.5, 0.25, 2.0, 0.5]), np.array([0.5, 0.125, 2.5]))),
+    ("share", (np.array([1.5, 0.75, 1.5, 1.0, 3.0]), np.array([1.5, 0.75, 0.25, 1.5]))),
+    ("share", (np.array([1.0, 0.5, 4.0]), np.array([1.0, 1.0, 0.5, 0.75]))),
+]
+COUNTED = """
+    import numpy as np
+
+
+    def share(high, low):
+        wins = 0.0
+        for one in high:
+            for other in low:
+                if one > other:
+                    wins += 1.0
+        return wins / (len(high) * len(low))
+"""
+AT_ONCE = """
+    import numpy as np
+
+
+    def share(high, low):
+        pairs = len(high) * len(low)
+        won = np.mean(high[:, None] >= low)
+        return float(won * pairs / pairs)
+"""
+BODY = RIGHT[RIGHT.index("        below") :]
+
+
+def known(id: str, function: str, old: str, new: str, text: str = RIGHT) -> Mistake:
+    """Return a known mistake that is a small change of a function of a right module."""
+    assert text.count(old) == 1
+    changed = textwrap.dedent(text.replace(old, new))
+    source = next(each for each in changed.split("\n\n\n") if each.startswith(f"def {function}("))
+    return Mistake(id, "row", function, f"{id} is wrong.", "Mend it.", source)
+
+
+TIES = (
+    known("ties-won", "share", BODY, "        return np.mean(high[:, None] >= low)\n"),
+    known("ties-lost", "share", BODY, "        return np.mean(high[:, None] > low)\n"),
+)
+
+
+def told(
+    right: str, learners: str, calls: list[Call], mistakes: tuple[Mistake, ...], passing: list[Call] | None = None
+) -> set[tuple[str, str, int]]:
+    found = causes(right, learners, [[each] for each in calls], [[each] for each in passing or ()], mistakes)
+    return {(each.id, each.function, each.line) for each in found}
+
+
+@pytest.mark.parametrize(("sign", "id"), [(">", "ties-lost"), (">=", "ties-won")])
+def test_an_answer_that_is_the_mistakes_proves_no_line(sign: str, id: str) -> None:
+    """The count is wrong before the line that divides it, and any whole number is one that right modules have."""
+    assert told(RIGHT, COUNTED.replace("one >", f"one {sign}"), SHARES, TIES) == {(id, "share", 0)}
+
+
+def test_a_value_that_is_the_mistakes_and_made_of_right_parts_proves_its_line() -> None:
+    assert told(RIGHT, AT_ONCE, SHARES, TIES) == {("ties-won", "share", 6)}
+
+
+SIGNED = """
+    import numpy as np
+
+
+    def signed(A, swaps):
+        rows = np.sort(A, axis=1)
+        product = np.prod(np.diagonal(rows)) / 4
+        return (-1.0) ** swaps * product
+
+
+    def solved(A):
+        identity = np.eye(len(A), dtype=A.dtype)
+        return identity + A
+"""
+FORGOTTEN = known("sign-forgotten", "signed", "(-1.0) ** swaps * product", "product", SIGNED)
+MATRICES = [np.array([[0.5, 1.5], [2.5, 3.25]]) + n for n in range(3)]
+
+
+def test_the_line_that_answers_wrongly_with_right_parts_is_told() -> None:
+    """What it answers is a value of right modules: of another line."""
+    learners = SIGNED.replace("        return (-1.0) ** swaps * product", "        return abs(product)")
+    calls: list[Call] = [("signed", (A, 1)) for A in MATRICES]
+    assert told(SIGNED, learners, calls, (FORGOTTEN,)) == {("sign-forgotten", "signed", 7)}
+
+
+def test_the_line_that_answers_is_not_told_where_the_dtype_alone_is_wrong() -> None:
+    double = known("identity-in-float64", "solved", ", dtype=A.dtype", "", SIGNED)
+    learners = SIGNED.replace("np.eye(len(A), dtype=A.dtype)", "np.zeros(A.shape) + np.eye(len(A))")
+    calls: list[Call] = [("solved", (A.astype(np.float32),)) for A in MATRICES]
+    assert told(SIGNED, learners, calls, (double,)) == {("identity-in-float64", "solved", 0)}
+
+
+STEPS = """
+    import numpy as np
+
+
+    def steps(A, v):
+        for _ in range(3):
+            w = A @ v
+            v = w / np.linalg.norm(w)
+        return v
+"""
+
+
+def test_in_a_loop_the_line_is_that_which_is_wrong_first() -> None:
+    """The line before it runs first, and is wrong from the second round on."""
+    largest = known("by-the-largest", "steps", "w / np.linalg.norm(w)", "w / np.max(np.abs(w))", STEPS)
+    learners = STEPS.replace("v = w / np.linalg.norm(w)", "v = w / max(abs(w))")
+    calls: list[Call] = [("steps", (A, np.array([0.5, 0.25]))) for A in MATRICES]
+    assert told(STEPS, learners, calls, (largest,)) == {("by-the-largest", "steps", 7)}
