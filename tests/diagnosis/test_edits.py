@@ -85,6 +85,22 @@ CASES: list[tuple[str, str, str, str, list[Call], int]] = [
         6,
     ),
     (
+        "range-wrong",
+        """
+        def sizes(values, size):
+            total, seen = 0.5, []
+            for start in range(0, len(values), size):
+                part = values[start : start + size]
+                total = total * 1.5 + max(part)
+                seen.append(len(part) / 2)
+            return total, seen
+        """,
+        "len(values), size)",
+        "len(values) - size + 1, size)",
+        [("sizes", ([1.5, 2.25, 4.0, 0.5, 3.75], 2)), ("sizes", ([0.5, 1.25, 7.5, 2.5, 1.0], 3))],
+        3,
+    ),
+    (
         "shares-swapped",
         """
         import numpy as np
