@@ -111,7 +111,9 @@ def shares_swapped(site: Site) -> Iterator[Made]:
             for one, other in product(("left", "right"), repeat=2):
                 here, there = getattr(first, one), getattr(last, other)
                 if _is_rest(here, there) or _is_rest(there, here):
-                    new = replaced(site.node, left=replaced(first, **{one: there}), right=replaced(last, **{other: here}))
+                    new = replaced(
+                        site.node, left=replaced(first, **{one: there}), right=replaced(last, **{other: here})
+                    )
                     says = f"`{site.show(here)}` and `{site.show(there)}` stand in each other's place in `{{old}}`"
                     yield site.make(new, says)
 
