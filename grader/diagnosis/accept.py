@@ -449,8 +449,9 @@ def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | Non
 def _takes_back(node: ast.BinOp) -> bool:
     """Say whether an operation undoes the one before it: x - y + y, x * y / y."""
     inner = node.left
-    is_pair = isinstance(inner, ast.BinOp) and INVERSE.get(type(inner.op)) is type(node.op)
-    return is_pair and is_same(inner.right, node.right)
+    if not isinstance(inner, ast.BinOp) or INVERSE.get(type(inner.op)) is not type(node.op):
+        return False
+    return is_same(inner.right, node.right)
 
 
 def _is_neutral(node: ast.BinOp) -> bool:

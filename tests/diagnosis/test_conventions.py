@@ -39,6 +39,14 @@ def test_without_a_right_module_of_that_convention_there_is_none() -> None:
     assert causes(RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING) == []
 
 
+def test_a_convention_shows_in_more_inputs_than_the_smallest() -> None:
+    passing: list[list[Call]] = [[("softmax", (0 * X[0],))], [("softmax", (X,))]]
+    source = "def both(x, w, b):\n    return softmax(x @ w)\n"
+    known = Mistake("no-bias", "row", "both", "The bias is missing.", "Add b.", source)
+    (found,) = causes(RIGHT, BY_TANH.replace(" + b", ""), FAILING, passing, (known,), others=[BY_TANH])
+    assert found.id == "no-bias"
+
+
 @pytest.mark.parametrize("others", [[], [BY_TANH]])
 def test_a_known_mistake_is_told_by_the_convention_of_what_it_calls(others: list[str]) -> None:
     source = "def both(x, w, b):\n    return softmax(x @ w)\n"
@@ -162,7 +170,7 @@ def test_to_draw_in_another_order_is_no_convention() -> None:
 def test_a_share_that_is_counted_from_the_other_end_draws_alike() -> None:
     right = "\n\n\ndef softmax(x, keep, rng):\n    return x * (rng.random(x.shape) >= 1 - keep) / keep\n"
     source = "def softmax(x, keep, rng):\n    return x * (rng.random(x.shape) >= 1 - keep)\n"
-    wrong = "\n\n\ndef softmax(x, keep, rng):\n    kept = np.where(rng.random(x.shape) < keep, x, 0)\n    return 1.0 * kept\n"
+    wrong = "\n\n\ndef softmax(x, keep, rng):\n    return 1.0 * np.where(rng.random(x.shape) < keep, x, 0)\n"
     known = Mistake("not-enlarged", "row", "softmax", "What is kept is not enlarged.", "Divide.", source)
     failing: list[list[Call]] = [[("softmax", (X + seed, 0.625, np.random.default_rng(seed)))] for seed in (1, 2, 3)]
     found = causes("import numpy as np" + right, "import numpy as np" + wrong, failing, [], (known,))

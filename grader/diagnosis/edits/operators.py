@@ -120,8 +120,10 @@ def shares_swapped(site: Site) -> Iterator[Made]:
 
 def _is_rest(node: ast.expr, share: ast.expr) -> bool:
     """Say whether an expression is what a share leaves of 1."""
-    is_difference = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    return is_difference and number_in(node.left) == 1 and is_same(node.right, share)
+    match node:
+        case ast.BinOp(ast.Constant(value=1), ast.Sub(), rest):
+            return is_same(rest, share)
+    return False
 
 
 @edit("sign-misplaced", ast.BinOp, rank=LIKELY)
