@@ -22,7 +22,7 @@ from grader.diagnosis.module_text import Function, ModuleText, called, heads, lo
 from grader.diagnosis.pool import noting
 from grader.diagnosis.runner import LEAST_STEPS, RunnerGone
 from grader.diagnosis.search import Found, Search
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import is_same, walk
 from grader.diagnosis.values import Sample
 from grader.sandbox.connection import Ended
 
@@ -44,6 +44,7 @@ UNDEFINED = ("NameError", "UnboundLocalError")
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.comprehension)
 OF_POSITIVE = ("sqrt", "log", "log2", "log10")
 KILLED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
+INVERSE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 
 BOUNDS = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}
 MOST_CALLS = 24  # further calls
@@ -452,12 +453,22 @@ def _holds(node: ast.AST, part: ast.AST) -> bool:
 
 
 def _kills(before: Sequence[Trace], after: Sequence[Trace], old: ast.BinOp | None, new: ast.BinOp) -> bool:
-    """Say whether an operation does nothing in all calls, or gives 0, and was not so before."""
+    """Say whether an operation does nothing in all calls, gives 0 or takes another one back, and did not before."""
+    if _takes_back(new) and not (old is not None and _takes_back(old)):
+        return True
     if old is None:
         return _is_neutral(new)
     if not any(trace.samples.get(id(old)) for trace in before):  # what never ran is not killed
         return False
     return _does_nothing(after, new) and not _does_nothing(before, old)
+
+
+def _takes_back(node: ast.BinOp) -> bool:
+    """Say whether an operation undoes the one before it: x - y + y, x * y / y."""
+    inner = node.left
+    if not isinstance(inner, ast.BinOp) or INVERSE.get(type(inner.op)) is not type(node.op):
+        return False
+    return is_same(inner.right, node.right)
 
 
 def _is_neutral(node: ast.BinOp) -> bool:

@@ -28,6 +28,7 @@ from grader.worker.server import perform
 T = TypeVar("T")
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 MOST_RIGHT = 3  # answers to one call that are right, as with free signs
+MOST_OF_ROW = 3  # tests of a criterion that show a convention: many inputs have one answer in all
 MOST_OF_A_TEST = 40  # calls of one test that stand by themselves
 SIZE_OF_A_STEP = 10  # numbers in the arguments that count as one step
 STEPS_OF_AN_EXCHANGE = 3000  # where a function of the test's is passed, each request goes over by itself
@@ -84,16 +85,16 @@ def of_convention(
 ) -> tuple[Mapping[str, types.ModuleType], dict[str, Any]]:
     """Return the right modules, by their texts, that answer as the learner's does where tests accept several answers.
 
-    So it is with an approximation by tanh, or an eps outside the root. One test of each criterion is asked; all modules
-    are returned where the reference answers alike, or no other does so more often. Beside them stands what they have
-    for each name that the reference answers otherwise. To draw in another order is no convention: a wrong module may
-    pass a test of what is drawn by chance, as another right one does.
+    So it is with an approximation by tanh, or an eps outside the root. A few tests of each criterion are asked; all
+    modules are returned where the reference answers alike, or no other does so more often. Beside them stands what they
+    have for each name that the reference answers otherwise. To draw in another order is no convention: a wrong module
+    may pass a test of what is drawn by chance, as another right one does.
     """
-    smallest: dict[str, Passed] = {}
-    for each in sorted(passed, key=lambda each: each.size):
-        smallest.setdefault(each.outcome.criterion, each)
+    smallest: dict[str, list[Passed]] = {}
+    for each in sorted(passed, key=lambda each: (each.outcome.kind not in ("", "values"), each.size)):
+        smallest.setdefault(each.outcome.criterion, []).append(each)
     reference = next(iter(rights.values()))
-    asked = [each.ended() for each in smallest.values() if not each.is_usual]
+    asked = [each.ended() for row in smallest.values() for each in row[:MOST_OF_ROW] if not each.is_usual]
     asked = [each for each in asked if each is not None and not any(map(is_given_generator, each.records))]
     others = [each for each in asked if each is not None and not _answers(stage, reference, each, learner)]
     if not others:

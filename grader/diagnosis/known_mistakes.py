@@ -29,7 +29,7 @@ from grader.diagnosis.module_text import (
     root_name,
     statements,
 )
-from grader.diagnosis.replay import Replay, raised_by_hand
+from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
 from grader.diagnosis.trees import is_same, walk
@@ -281,7 +281,11 @@ class KnownMistakes:
             modules = [self._module(mistakes, other) for other in ((True, False) if self.instead else (False,))]
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 floor = self._floor_of(check) if floor is None else floor
-                self._answers[key] = any(self._replay(each, check, is_exact, floor).agrees(records) for each in modules)
+                replays = [self._replay(each, check, is_exact, floor) for each in modules]
+                given = [value for each in records for value in (*each.args, *each.kwargs.values())]
+                if any(isinstance(value, np.random.Generator) for value in given):
+                    replays += [self._mirrored(each, check, is_exact, floor) for each in modules]
+                self._answers[key] = any(each.agrees(records) for each in replays)
         return self._answers[key]
 
     def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int, bool]:
@@ -392,13 +396,39 @@ class KnownMistakes:
         kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
         kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
+        kept = [each for each in kept if is_of_refusals or not each.is_refusal]
         return any(
-            not self._explains(match.mistakes, each, NOISE) for each in kept if is_of_refusals or not each.is_refusal
+            not self._explains(match.mistakes, each, NOISE) and self._is_felt(match.mistakes, each) for each in kept
         )
+
+    def _is_felt(self, mistakes: tuple[Mistake, ...], check: Check) -> bool:
+        """Say whether the reference answers a call otherwise with mistakes than without.
+
+        Where it does not, a right answer that differs is one of another form, such as GELU by tanh.
+        """
+        pair = [self._replay(self._module(each, False), check, False) for each in (mistakes, ())]
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            answers = [[each.perform(record) for record in (*check.records, *check.later)] for each in pair]
+        return not all(self._is_one(a, b) for a, b in zip(*answers, strict=True))
+
+    def _is_one(self, one: Any, other: Any) -> bool:
+        """Say whether two modules gave one answer; objects of theirs are compared by what they answer later."""
+        if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+            return len(one) == len(other) and all(map(self._is_one, one, other))
+        if isinstance(one, dict) and isinstance(other, dict):
+            return one.keys() == other.keys() and all(self._is_one(value, other[name]) for name, value in one.items())
+        if isinstance(one, (np.ndarray, np.generic, float)):
+            return same_array(one, other, self.stage.tolerance, False, NOISE)
+        return type(one) is type(other) and (not isinstance(one, (bool, int, str, bytes)) or bool(one == other))
 
     def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
         replay.floor = floor
+        return replay
+
+    def _mirrored(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float) -> Replay:
+        replay = self._replay(module, check, is_exact, floor)
+        replay.is_mirrored = True
         return replay
 
     def _module(self, mistakes: Sequence[Mistake], by_convention: bool = True) -> types.ModuleType:

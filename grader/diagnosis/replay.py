@@ -25,6 +25,14 @@ CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such a
 _BY_HAND = re.compile(rb"\b(raise|assert)\b")
 
 
+class Mirrored(np.random.Generator):
+    """A generator that counts shares down from 1: `random() < keep` draws with it what `random() >= 1 - keep` does."""
+
+    def random(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what is left of 1."""
+        return 1 - super().random(*args, **kwargs)
+
+
 class Replay:
     """Repeats a test's requests on another module and says whether every answer is the recorded one."""
 
@@ -34,6 +42,7 @@ class Replay:
         self.objects: dict[int, Any] = {0: module}
         self.learner = learner
         self.floor = 0.0  # differences up to this are none
+        self.is_mirrored = False  # whether generators that it is given count shares from the other end
         self.by_details = False  # exceptions that nobody raised by hand are alike where their message holds a number
         self.exact = exact
         self.tolerance = stage.tolerance
@@ -158,6 +167,8 @@ class Replay:
             return self.given[id(given)]
         if isinstance(value, RemoteValue):
             return self.objects[value.__dict__["_number"]]
+        if isinstance(value, np.random.Generator) and self.is_mirrored:
+            return Mirrored(copied_value(value).bit_generator)
         if isinstance(value, (np.ndarray, np.random.Generator)):
             return copied_value(value)
         if type(value) in (list, tuple):

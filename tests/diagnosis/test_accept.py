@@ -44,6 +44,12 @@ def test_a_term_that_an_edit_kills_is_no_cause() -> None:
     assert all(id != "function-confused" for id, _ in told(right, nested, [calls]))
 
 
+def test_an_operation_that_takes_back_the_one_before_it_is_no_cause() -> None:
+    right, wrong = "def f(x, p):\n    return x.sum() * 1.5", "def f(x, p):\n    return (x.sum() - p + 1) * 1.5"
+    calls: list[Call] = [("f", (X, 3)), ("f", (2 * X, 5)), ("f", (X + 0.5, 7))]
+    assert [id for id, _ in told(right, wrong, [calls])] != ["number-for-name"]  # p for 1 would leave nothing of both
+
+
 SCALED = """
     def f(x, known):
         scale = 1.5

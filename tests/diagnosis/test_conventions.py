@@ -39,6 +39,14 @@ def test_without_a_right_module_of_that_convention_there_is_none() -> None:
     assert causes(RIGHT, BY_TANH.replace("+ b", "- b"), FAILING, PASSING) == []
 
 
+def test_a_convention_shows_in_more_inputs_than_the_smallest() -> None:
+    passing: list[list[Call]] = [[("softmax", (0 * X[0],))], [("softmax", (X,))]]
+    source = "def both(x, w, b):\n    return softmax(x @ w)\n"
+    known = Mistake("no-bias", "row", "both", "The bias is missing.", "Add b.", source)
+    (found,) = causes(RIGHT, BY_TANH.replace(" + b", ""), FAILING, passing, (known,), others=[BY_TANH])
+    assert found.id == "no-bias"
+
+
 @pytest.mark.parametrize("others", [[], [BY_TANH]])
 def test_a_known_mistake_is_told_by_the_convention_of_what_it_calls(others: list[str]) -> None:
     source = "def both(x, w, b):\n    return softmax(x @ w)\n"
@@ -157,3 +165,23 @@ def test_to_draw_in_another_order_is_no_convention() -> None:
     wrong = DRAWN.replace("x[rng.permutation(len(x))]", "x")
     found = causes(DRAWN, wrong, failing, passing, (known,), others=[OTHERWISE_DRAWN])
     assert [each.id for each in found] == ["not-shuffled"]
+
+
+def test_a_share_that_is_counted_from_the_other_end_draws_alike() -> None:
+    right = "\n\n\ndef softmax(x, keep, rng):\n    return x * (rng.random(x.shape) >= 1 - keep) / keep\n"
+    source = "def softmax(x, keep, rng):\n    return x * (rng.random(x.shape) >= 1 - keep)\n"
+    wrong = "\n\n\ndef softmax(x, keep, rng):\n    return 1.0 * np.where(rng.random(x.shape) < keep, x, 0)\n"
+    known = Mistake("not-enlarged", "row", "softmax", "What is kept is not enlarged.", "Divide.", source)
+    failing: list[list[Call]] = [[("softmax", (X + seed, 0.625, np.random.default_rng(seed)))] for seed in (1, 2, 3)]
+    found = causes("import numpy as np" + right, "import numpy as np" + wrong, failing, [], (known,))
+    assert [each.id for each in found] == ["not-enlarged"]
+
+
+def test_a_right_call_in_another_form_speaks_against_no_known_mistake() -> None:
+    source = "def both(x, w, b):\n    return softmax(x @ w) + abs(b)\n"
+    known = Mistake("sign-lost", "row", "both", "The sign of b is lost.", "Add b.", source)
+    wrong = BY_TANH.replace("+ b", "+ np.sqrt(b * b)")
+    right = BY_TANH.replace("softmax(x @ w) + b", "b + softmax(x @ w)")
+    failing: list[list[Call]] = [[("both", (0 * X, X.T, -0.5))], [("both", (0 * X, X.T, -2.0))]]
+    found = causes(RIGHT, wrong, failing, [[("both", ARGUMENTS)]], (known,), others=[right])
+    assert [each.id for each in found] == ["sign-lost"]

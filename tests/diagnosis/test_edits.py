@@ -65,6 +65,55 @@ CASES: list[tuple[str, str, str, str, list[Call], int]] = [
         4,
     ),
     (
+        "term-missing",
+        """
+        import numpy as np
+        def slope(scores, targets, padding):
+            real = targets != padding
+            grad = np.exp(scores)
+            grad[np.arange(len(grad)), np.where(real, targets, 0)] -= 1
+            grad = grad * real[..., None] / real.sum()
+            return real.sum(), grad
+        """,
+        " * real[..., None]",
+        "",
+        [
+            ("slope", (GRID, np.array([1, 0, 2, 9]), 9)),
+            ("slope", (GRID + 1, np.array([9, 0, 9, 3]), 9)),
+            ("slope", (GRID / 2, np.array([0, 0, 2, 1]), 0)),
+        ],
+        6,
+    ),
+    (
+        "range-wrong",
+        """
+        def sizes(values, size):
+            total, seen = 0.5, []
+            for start in range(0, len(values), size):
+                part = values[start : start + size]
+                total = total * 1.5 + max(part)
+                seen.append(len(part) / 2)
+            return total, seen
+        """,
+        "len(values), size)",
+        "len(values) - size + 1, size)",
+        [("sizes", ([1.5, 2.25, 4.0, 0.5, 3.75], 2)), ("sizes", ([0.5, 1.25, 7.5, 2.5, 1.0], 3))],
+        3,
+    ),
+    (
+        "shares-swapped",
+        """
+        import numpy as np
+        def moved(mean, values, share):
+            now = values.mean(axis=0)
+            return share * mean + (1 - share) * now
+        """,
+        "share * mean + (1 - share) * now",
+        "(1 - share) * mean + share * now",
+        [("moved", (SQUARE[0], SQUARE, 0.75)), ("moved", (GRID[1], GRID, 0.875))],
+        4,
+    ),
+    (
         "argument-missing",
         """
         def windows(values, size, stride=1):

@@ -7,7 +7,20 @@ from collections.abc import Iterator
 
 from grader.course.mutants import replaced
 from grader.course.table import together
-from grader.diagnosis.edits.base import LIKELY, UNUSUAL, USUAL, Load, Made, Site, edit, is_equal, moved, number, written
+from grader.diagnosis.edits.base import (
+    LIKELY,
+    UNUSUAL,
+    USUAL,
+    Load,
+    Made,
+    Site,
+    edit,
+    is_equal,
+    moved,
+    number,
+    number_in,
+    written,
+)
 from grader.diagnosis.edits.constants import defaults
 from grader.diagnosis.module_text import called, parameters
 from grader.diagnosis.trees import walk
@@ -175,6 +188,11 @@ def range_wrong(site: Site) -> Iterator[Made]:
         args = list(node.args)
         args[place] = moved(end, step)
         yield site.make(replaced(node, args=args), f"`{{old}}` ends one too {word}")
+    if isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add) and number_in(end.right) == 1:
+        inner = end.left
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):  # as for windows that overlap
+            says = f"`- {site.show(inner.right)} + 1` is too much in `{{old}}`"
+            yield site.make(replaced(node, args=[*node.args[:place], inner.left, *node.args[place + 1 :]]), says)
     rest = node.args[2:]
     for step, word in ((1, "early"), (-1, "late")):
         if step > 0 or len(node.args) > 1:

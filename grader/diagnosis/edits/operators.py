@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import product
 
 from grader.course.mutants import replaced
 from grader.diagnosis.edits.base import LIKELY, RARE, UNUSUAL, USUAL, Made, Site, edit, number_in, written
+from grader.diagnosis.trees import is_same
 
 CONFUSED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult), ast.Sub: (ast.Add, ast.Div, ast.Mult), ast.Mult: (ast.Div, ast.MatMult, ast.Add),
@@ -99,6 +101,29 @@ def operands_swapped(site: Site) -> Iterator[Made]:
     if isinstance(node.op, ORDERED) or is_joined:
         new = replaced(node, left=node.right, right=node.left)
         yield site.make(new, "the operands of `{old}` are in the wrong order")
+
+
+@edit("shares-swapped", ast.BinOp, rank=LIKELY)
+def shares_swapped(site: Site) -> Iterator[Made]:
+    """Yield `p * a + (1 - p) * b` for `(1 - p) * a + p * b`."""
+    match site.node:
+        case ast.BinOp(ast.BinOp(op=ast.Mult()) as first, ast.Add(), ast.BinOp(op=ast.Mult()) as last):
+            for one, other in product(("left", "right"), repeat=2):
+                here, there = getattr(first, one), getattr(last, other)
+                if _is_rest(here, there) or _is_rest(there, here):
+                    new = replaced(
+                        site.node, left=replaced(first, **{one: there}), right=replaced(last, **{other: here})
+                    )
+                    says = f"`{site.show(here)}` and `{site.show(there)}` stand in each other's place in `{{old}}`"
+                    yield site.make(new, says)
+
+
+def _is_rest(node: ast.expr, share: ast.expr) -> bool:
+    """Say whether an expression is what a share leaves of 1."""
+    match node:
+        case ast.BinOp(ast.Constant(value=1), ast.Sub(), rest):
+            return is_same(rest, share)
+    return False
 
 
 @edit("sign-misplaced", ast.BinOp, rank=LIKELY)

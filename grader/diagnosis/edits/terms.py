@@ -107,7 +107,7 @@ def term_missing(site: Site) -> Iterator[Made]:
     own = {ast.dump(each) for each in (node, *(vars(node).get(side) for side in ("left", "right"))) if each is not None}
     some = 0
     for operand, sample in site.operands:
-        is_result = isinstance(site.parent, ast.Return) and value.is_real and value.shape
+        is_result = isinstance(site.parent, (ast.Return, ast.Assign)) and value.is_real and value.shape
         if is_result and sample.dtype == "b" and sample.shape == value.shape[:-1]:
             rows = ast.Subscript(operand, ast.Tuple([ast.Constant(...), ast.Constant(None)], Load), Load)
             says = f"`{{old}}` counts where `{site.show(operand)}` is False, too"
