@@ -42,6 +42,7 @@ collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 def pytest_configure(config: pytest.Config) -> None:
     kept.keep()
     forked.fork_pools()
+    setattr(os, "fsync", lambda descriptor: None)  # noqa: B010  # what tests write need not outlive a loss of power
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
     config.addinivalue_line("markers", "full_matrix(*paths): run with --all-tiers, or where what it is about changed")
     config.addinivalue_line("markers", "some_of(n, *paths): each nth set of parameters is run; all, as above")

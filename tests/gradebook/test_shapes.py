@@ -7,7 +7,6 @@ from pathlib import Path
 from grader.gradebook.figures import lacks
 from grader.gradebook.marks import Entry, table
 from grader.gradebook.store import Gradebook
-from tests.gradebook.shapes import SAMPLE, SHAPES
 from tests.support.command import Place
 
 
@@ -18,6 +17,8 @@ def told_of(entry: Entry) -> str:
 
 def test_each_shape_gets_its_mark_and_the_reason(place: Place, tmp_path: Path, is_full: bool) -> None:
     """A sample of those that differ most; with --all-tiers, all."""
+    from tests.gradebook.shapes import SAMPLE, SHAPES  # here, since archives are made of thousands of files
+
     shapes = {each.student: each for each in SHAPES if is_full or each.student in SAMPLE}
     assert len(SHAPES) == len({each.student for each in SHAPES})
     for each in shapes.values():

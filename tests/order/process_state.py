@@ -18,7 +18,10 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 PYTESTS_OWN = "PYTEST_CURRENT_TEST"  # in the environment, set anew for each phase of a test
 ABSENT = "(absent)"
 DASKS_FINDERS = ("tlz", "importlib_metadata")  # modules that add one as they are imported
-TIMERS = [name for name in dir(signal) if name.startswith("ITIMER_")]  # each ends a process; Windows has none
+TIMERS = {  # each ends a process; Windows has none
+    f"{name}, running": getattr(signal, name) for name in dir(signal) if name.startswith("ITIMER_")
+}
+SIGNALS = {f"the handler of {each.name}": each for each in signal.Signals}
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class ProcessState:
             "numpy.get_printoptions()": np.get_printoptions(),
             "numpy.random's state": _drawn(),
         }
-        settings |= {f"{name}, running": signal.getitimer(getattr(signal, name))[0] > 0 for name in TIMERS}
-        settings |= {f"the handler of {each.name}": signal.getsignal(each) for each in signal.Signals}
+        settings |= {name: signal.getitimer(timer)[0] > 0 for name, timer in TIMERS.items()}
+        settings |= {name: signal.getsignal(each) for name, each in SIGNALS.items()}
         settings |= {f"os.environ[{name!r}]": value for name, value in os.environ.items() if name != PYTESTS_OWN}
         return cls(settings, dict(sys.modules))
 

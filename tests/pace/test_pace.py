@@ -73,7 +73,7 @@ def test_what_a_mark_of_the_full_matrix_names_is_there() -> None:
     assert [(name, place) for name, place in places if not (ROOT / place).exists()] == []
 
 
-MANY = options.cores() + 1
+MANY = options.cores() + 2
 
 
 def marked(name: str) -> Any:

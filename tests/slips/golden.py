@@ -80,11 +80,14 @@ def all_slips(stage: str) -> list[Slip]:
 
 def graded(slips: Iterable[Slip], executor: Executor) -> Iterator[tuple[Slip, Told | str]]:
     """Grade slips and yield each with what it is told, or why that is not known, as they come."""
+    return ((slip, told(result, slip)) for slip, result in runs(slips, executor))
+
+
+def runs(slips: Iterable[Slip], executor: Executor) -> Iterator[tuple[Slip, CaseResult]]:
+    """Grade slips and yield each with its result, as they come."""
     known = {f"slips/{slip.id}": slip for slip in slips}
     cases = [ProofCase(name, slip.stage, slip.source, SEED) for name, slip in known.items()]
-    for result in results(executor, cases):
-        slip = known[result.case.name]
-        yield slip, told(result, slip)
+    return ((known[result.case.name], result) for result in results(executor, cases))
 
 
 def main() -> None:

@@ -1,4 +1,8 @@
-"""What is told of slips is what their golden file holds: of a slip of a few stages, with --all-tiers of all."""
+"""What is told of slips is what their golden file holds, and reads as a learner needs it.
+
+By default a slip of a few stages is graded, with --all-tiers all of them; `tests/diagnosis/reader.py` has the rules of
+what is said.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.cases import CaseResult
+from grader.course.answers import stub_source
+from grader.course.formulas import in_words
 from grader.course.manifest import load_course
+from tests.diagnosis.reader import complaints
 from tests.slips.bank import Slip, slips_of, stages_with_slips
-from tests.slips.golden import all_slips, difference, golden_path, graded, read_golden, write_golden
+from tests.slips.golden import Told, all_slips, difference, golden_path, read_golden, runs, told, write_golden
 from tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
@@ -27,16 +35,36 @@ TOLD = (("term-missing", "dot_product", 21), ("refusal-missing", "", 0))
         for each in stages_with_slips()
     ],
 )
-def test_slips_are_told_what_the_golden_file_holds(stage: str, executor: Executor, pytestconfig: pytest.Config) -> None:
+def test_slips_are_told_what_the_golden_file_holds_in_words_that_read_well(
+    stage: str, executor: Executor, pytestconfig: pytest.Config
+) -> None:
     golden = read_golden(stage)
     slips = all_slips(stage) if pytestconfig.getoption("--all-tiers") else known(stage)[:1]
-    found = list(graded(slips, executor))
+    found = list(runs(slips, executor))
     assert found or stage not in SAMPLE
-    said = [
-        f"{stage} {slip.id}: {now}" if isinstance(now, str) else difference(slip, golden.get(slip.id), now)
-        for slip, now in found
+    wrong = [each for slip, result in found if (each := differs(slip, result, golden.get(slip.id)))]
+    assert not wrong, "\n".join(wrong)
+    unread = {slip.id: complained for slip, result in found if (complained := misread(slip, result))}
+    assert not unread
+
+
+def differs(slip: Slip, result: CaseResult, before: Told | None) -> str:
+    """Return what is told otherwise of a slip than before, or why it is not known; empty where it is the same."""
+    now = told(result, slip)
+    return f"{slip.stage} {slip.id}: {now}" if isinstance(now, str) else difference(slip, before, now)
+
+
+def misread(slip: Slip, result: CaseResult) -> list[str]:
+    """Return what is wrong with the sentences that a slip's failures are told."""
+    stage = COURSE.find(slip.stage)
+    published = in_words(stage.readme_path.read_text(encoding="utf-8")) + stub_source(stage)
+    rows = result.verdict.criteria if result.verdict is not None else ()
+    causes = {each.diagnosis for row in rows for each in row.failures if each.diagnosis is not None}
+    return [
+        each
+        for cause in causes
+        for each in complaints(cause.text, cause.fix, slip.source, published, is_known=not cause.is_edit)
     ]
-    assert not any(said), "\n".join(each for each in said if each)
 
 
 def known(stage: str) -> list[Slip]:
