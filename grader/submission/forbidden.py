@@ -197,6 +197,7 @@ _PLAIN_BASES = frozenset({
 _AT_IMPORT = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__", "__mro_entries__"})
 _NEVER = sys.maxsize  # the line after which a name is bound in a scope that binds it in one around it instead
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(eq=False)
@@ -345,10 +346,14 @@ class Layout:
         else:
             self._parts(node, place)
 
-    def _comprehension(self, node: ast.expr, place: Scope) -> None:
+    def _comprehension(self, node: _Comprehension, place: Scope) -> None:
+        """What a comprehension goes over first is evaluated around it, where its own names are not bound."""
         inner = place.inner(place.owner, place.runs_at_import)
         inner.bound = {each.target.id: _NEVER for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
-        self._push(parts(node), inner)
+        first = node.generators[0]
+        inside = [part for part in parts(node) if part is not first]
+        self._push([*inside, first.target, *first.ifs], inner)
+        self._push([first.iter], place)
 
     def _lambda(self, node: ast.Lambda, place: Scope) -> None:
         inner = place.inner(place.owner, place.owner == TOP_LEVEL)

@@ -145,6 +145,8 @@ def test_a_name_that_may_be_the_builtin_all_the_same_is_refused(bound: str) -> N
         "import array\ndef ranked(array):\n    array.sort()\n",
         "class L: ...\nclass L(list):\n    def go(self):\n        self.sort()\ndef ranked(words):\n    L(words).go()\n",
         "class L: ...\ndef ranked(words):\n    L = list\n    L.sort(words)\n",
+        "def ranked(words):\n    return [sorted for sorted in [sorted]][0](words)\n",
+        "def ranked(words):\n    return [eval for eval in (eval,)][0]('words.s' + 'ort()')\n",
         "import _heapq\ndef ranked(words):\n    _heapq.heapify(words)\n",
         "from _heapq import heapify as h\ndef ranked(words):\n    h(words)\n",
         "import sched\ndef ranked(words):\n    sched.heapq.heapify(words)\n",
