@@ -2,6 +2,9 @@
 
 It is a help for learners and no wall: it reads names, and a program can be written whose names say nothing. Begin with
 `read_forbidden`; `Layout` says where in the module a node stands.
+
+Scopes are worked out here and not by Python's `symtable`: from 3.12 on that has none for a comprehension, it knows
+no lines, and a name that is bound somewhere in a module or a class may still be the builtin where it is used.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ import ast
 import builtins
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 
 from grader.course.stage import OPERATORS, Forbidden
 from grader.submission.parsing import Problem, SourceFindings, and_more, bound_names, clipped, imported, root
@@ -20,10 +24,6 @@ from grader.submission.parsing import Problem, SourceFindings, and_more, bound_n
 BINDING = frozenset({
     ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
     ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
-})  # fmt: skip
-OPENING = frozenset({
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.GeneratorExp, ast.Assign, ast.AnnAssign,
 })  # fmt: skip
 _IDLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
 _INERT = (
@@ -118,7 +118,6 @@ PATHS = {
     **dict.fromkeys(("inspect.currentframe", "inspect.stack", "inspect.trace", "inspect.getmodule"), _INSIDE),
     **dict.fromkeys(("pickle", "_pickle", "marshal", "ctypes", "_ctypes", "unittest.mock", "numpy.load"), _INSIDE),
 }  # fmt: skip
-_PARTS = 3  # of the longest of them
 _HELD = frozenset({"sys", "builtins"})  # as attributes of other modules
 # Modules whose bare mention hands them on; others are arrays', functions' and arguments' names too often.
 _MODULES = frozenset({"operator", "_operator", "sys", "builtins", "importlib"})
@@ -135,12 +134,14 @@ _INNER = frozenset(
 )
 
 
+def beginnings(path: str) -> Iterator[str]:
+    """Yield the dotted names that a dotted name begins with: a, a.b, a.b.c."""
+    return accumulate(path.split("."), "{}.{}".format)
+
+
 def way_of(path: str) -> Way | None:
     """The way around names that a dotted name is, or that it begins with."""
-    path = from_within(path, _HELD)
-    parts = path.split(".", _PARTS)[:_PARTS]
-    known = (PATHS.get(".".join(parts[: count + 1])) for count in range(len(parts)))
-    return next((way for way in known if way is not None), None)
+    return next((PATHS[each] for each in beginnings(from_within(path, _HELD)) if each in PATHS), None)
 
 
 def from_within(path: str, modules: Collection[str]) -> str:
@@ -155,42 +156,31 @@ class Names:
 
     def __init__(self, forbidden: Forbidden) -> None:
         words = {_METHODS[symbol]: symbol for symbol in forbidden.operators}
-        self.methods = {f"__{side}{word}__": symbol for word, symbol in words.items() for side in ("", "r", "i")}
-        spelt = [*self.methods, *(f"i{word}" for word in words), *(_KEYWORDS.get(word, word) for word in words)]
-        implied = [f"{module}.{name}" for module in ("operator", "_operator") for name in spelt]
         own = [name for name in forbidden.names if not name.startswith(".")]
-        self.builtins = frozenset(name for name in own if hasattr(builtins, name))
+        self.methods = {f"__{side}{word}__": symbol for word, symbol in words.items() for side in ("", "r", "i")}
         self.own_methods = frozenset(name[1:] for name in forbidden.names if name.startswith("."))
-        implied += [f"builtins.{name}" for name in self.builtins]
-        tops = {name.partition(".")[0] for name in own} & sys.stdlib_module_names
-        self._tops = frozenset(tops | _HELD)
-        inner = [f"{before}{top}" for top in tops for before in ("_", "_py")]  # the same, as C and Python write it
-        known = sys.stdlib_module_names.intersection(inner)
-        implied += [f"{b}{name}" for name in own for b in ("_", "_py") if f"{b}{name.partition('.')[0]}" in known]
-        self._names = dict.fromkeys((*(name for name in own if name not in self.builtins), *implied))
-        self._tails = {name.rpartition(".")[2] for name in forbidden.names if name.startswith("numpy.")}
-        self._known: dict[str, bool] = {}
-        self._holders = set(_MODULES)
-        for name in self._names:
-            while name := name.rpartition(".")[0]:
-                self._holders.add(name)
-        self.followed = FOLLOWED | {name.partition(".")[0] for name in own if "." in name}
+        self.array_methods = ARRAY_METHODS & {name.removeprefix("numpy.") for name in own}
+        self.builtins = frozenset(name for name in own if hasattr(builtins, name))
+        self.followed = FOLLOWED | {root(name) for name in own if "." in name}
+        self._tops = _HELD | (sys.stdlib_module_names & {root(name) for name in own})
+        self._tails = {name.rpartition(".")[2] for name in own if name.startswith("numpy.")}
+        functions = [*self.methods, *(f"i{word}" for word in words), *(_KEYWORDS.get(word, word) for word in words)]
+        twice = [f"{before}{name}" for name in own for before in ("_", "_py")]  # as C and Python write it once more
+        self._names = {
+            *(f"builtins.{name}" if name in self.builtins else name for name in own),
+            *(f"{module}.{name}" for module in ("operator", "_operator") for name in functions),
+            *(name for name in twice if root(name) in sys.stdlib_module_names),
+        }
+        self._holders = _MODULES.union(*(list(beginnings(name))[:-1] for name in self._names))
 
     def forbids(self, path: str) -> bool:
         """Whether a dotted name is forbidden itself, lies in a forbidden module, or is the same in NumPy's inside."""
-        known = self._known.get(path)
-        if known is None:
-            known = self._known[path] = self._forbids(path)
-        return known
-
-    def _forbids(self, path: str) -> bool:
         path = from_within(path, self._tops)
-        if any(f"{path}.".startswith(f"{name}.") for name in self._names):
+        if not self._names.isdisjoint(beginnings(path)):
             return True
-        parts = path.split(".")
-        if parts[0] != "numpy" or parts[-1] not in self._tails:
-            return False
-        return any(part in _INNER or part.startswith("_") for part in parts[1:-1])
+        words = path.split(".")
+        is_inner = any(word in _INNER or word.startswith("_") for word in words[1:-1])
+        return words[0] == "numpy" and words[-1] in self._tails and is_inner
 
     def holds(self, path: str) -> bool:
         """Whether a dotted name is a module in which something forbidden lies."""
@@ -205,53 +195,49 @@ _PLAIN_BASES = frozenset({
 })  # fmt: skip
 # Python calls these while the class, or one derived from it, is made.
 _AT_IMPORT = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__", "__mro_entries__"})
+_NEVER = sys.maxsize  # the line after which a name is bound in a scope that binds it in one around it instead
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@dataclass
-class Self:
-    """The name of a method's own object; lost where the method binds it anew."""
-
-    name: str
-    held: bool = True
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(eq=False)
 class Scope:
     """One scope, or part of one: owner is the function that reaches what is mentioned here.
 
-    A use in what runs at import belongs to the module, whoever reaches it. sure is None in a function; in a module or a
-    class, where Python goes on to the builtin of a name that is not bound yet, it says after which line a name is.
+    A use in what runs at import belongs to the module, whoever reaches it. bound says after which line a name is bound.
+    Python goes on to the builtin of a name that a module or a class has not bound yet: is_body says that this is one,
+    and only what is bound whatever happens is held there. In a function a name is bound in every line.
     """
 
     owner: str
     runs_at_import: bool
     kind: str  # module, class, function
-    parent: Scope | None = None
-    own: Self | None = None
-    bound: set[str] = field(default_factory=set)
-    elsewhere: set[str] = field(default_factory=set)  # bound by what stands here, in a scope around it
-    sure: dict[str, int] | None = None
+    around: Scope | None = None  # where Python looks for a name that is not bound here
+    own: set[str] | None = None  # in a method, the name of its own object, unless the method binds it anew
+    bound: dict[str, int] = field(default_factory=dict)
+    is_body: bool = False
 
     @property
     def user(self) -> str:
         return TOP_LEVEL if self.runs_at_import else self.owner
 
+    def inner(self, owner: str, runs_at_import: bool) -> Scope:
+        """A function's or comprehension's scope here; what a class binds is not seen in it."""
+        is_class = self.is_body and self.around is not None
+        return Scope(owner, runs_at_import, "function", self.around if is_class else self, self.own)
+
     def at_import(self, owner: str) -> Scope:
         """The same scope, for an expression that is evaluated at import and that another owner reaches."""
-        return Scope(owner, True, self.kind, self.parent, self.own, self.bound, self.elsewhere, self.sure)
+        return replace(self, owner=owner, runs_at_import=True)
 
     def binds(self, name: str, line: int) -> bool:
-        """Whether a name in that line is bound here or around here; a class's names are not seen in its methods."""
-        place: Scope | None = self
-        while place is not None:
-            if name in place.bound and name not in place.elsewhere:
-                if place.sure is None:
-                    return True
-                first, is_class = place.sure.get(name), place.parent is not None
-                if first is not None and (first < line or not (is_class or self.runs_at_import)):
-                    return place.bound is self.bound or not is_class
-            place = place.parent
+        """Whether a name in that line is bound here or around here."""
+        scope: Scope | None = self
+        while scope is not None:
+            first = scope.bound.get(name, _NEVER)
+            if first < line or (first < _NEVER and scope.kind == "module" and not self.runs_at_import):
+                return True
+            scope = scope.around
         return False
 
 
@@ -259,124 +245,148 @@ class Layout:
     """Every node of a module with its place, parents before their parts, and what the module defines."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.body = tree.body
         self.nodes: list[ast.AST] = []
         self.places: list[Scope] = []
-        self.binding: list[ast.AST] = []  # those of the nodes that bind names
+        self.binding: list[tuple[ast.AST, list[str]]] = []  # what defines, imports, assigns or takes names
+        self.deleted: set[str] = set()
         self.owners: set[str] = set()
         self.plain_classes: set[str] = set()
-        self.edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
-        self.decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
-        module = Scope(TOP_LEVEL, True, "module", sure=surely_bound(tree.body))
-        self._deleted: set[str] = set()
+        self._edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
+        self._decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
+        self._bodies: list[Scope] = []
         self._queue: list[tuple[ast.AST, Scope]] = []
-        self._push(tree.body, module)
+        self._body(tree.body, Scope(TOP_LEVEL, True, "module"))
+        opening: Mapping[type[ast.AST], Callable[..., None]] = {
+            ast.FunctionDef: self._function, ast.AsyncFunctionDef: self._function, ast.Lambda: self._lambda,
+            ast.ClassDef: self._class, ast.Assign: self._assignment, ast.AnnAssign: self._assignment,
+            **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), self._comprehension),
+        }  # fmt: skip
         while self._queue:
             node, place = self._queue.pop()
             self.nodes.append(node)
             self.places.append(place)
-            kind = type(node)
-            if kind in BINDING:
+            if type(node) in BINDING:
                 self._bind(node, place)
-            elif isinstance(node, ast.Global):
-                place.elsewhere.update(node.names)
-            if kind in OPENING or place.kind == "class":
-                self._open(node, place)
-            else:
-                self._push(parts(node), place)
-        for place in self.places if self._deleted else ():
-            place.elsewhere |= self._deleted & (place.sure or {}).keys()
+            elif isinstance(node, ast.Global) and place.around is not None:
+                place.bound.update(dict.fromkeys(node.names, _NEVER))
+            opening.get(type(node), self._parts)(node, place)
+        for name in self.deleted:
+            for body in self._bodies:
+                body.bound.pop(name, None)
 
     def __iter__(self) -> Iterator[tuple[ast.AST, Scope]]:
         return zip(self.nodes, self.places, strict=True)
 
-    def _push(self, nodes: Iterable[ast.AST], place: Scope) -> None:
-        self._queue.extend([(node, place) for node in reversed(list(nodes))])
+    @cached_property
+    def mentioned_by(self) -> Mapping[str, set[str]]:
+        """Who mentions each name; an attribute begins with a dot, and may be a method of any class of the module."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for owner, other in self._edges:
+            found[other].add(owner)
+        for owner, decorator in self._decorated:
+            if decorator in self.owners:  # who gets a function may keep it anywhere
+                found[owner].add(TOP_LEVEL)
+        for node, place in self:
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()):
+                    found[name].add(place.owner)
+                case ast.Attribute(attr=name):
+                    found[f".{name}"].add(place.owner)
+                case ast.Global(names=names):
+                    for name in names:
+                        found[place.owner].add(name)
+        return found
+
+    def _push(self, nodes: Sequence[ast.AST], place: Scope) -> None:
+        self._queue.extend([(node, place) for node in reversed(nodes)])
 
     def _bind(self, node: ast.AST, place: Scope) -> None:
-        names = bound_names(node)
+        names = [node.arg] if isinstance(node, ast.arg) else bound_names(node)
+        if names:
+            self.binding.append((node, names))
         match node:
-            case ast.Name(id=name, ctx=ast.Del()) | ast.arg(arg=name):
+            case ast.Name(id=name, ctx=ast.Del()):
+                self.deleted.add(name)
                 names = [name]
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 names = [name]
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
-            self._deleted.add(node.id)
-        if names:
-            self.binding.append(node)
-        for name in names:
-            if place.own is not None and name == place.own.name and not isinstance(node, ast.arg):
-                place.own.held = False
-            if name in BUILTINS or hasattr(builtins, name):
-                place.bound.add(name)
+        if place.own and not isinstance(node, ast.arg):
+            place.own.difference_update(names)
+        if not place.is_body:
+            for name in names:
+                place.bound.setdefault(name, 0)
 
-    def _open(self, node: ast.AST, place: Scope) -> None:
-        """Queue the parts of a node, each with its place."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._function(node, place)
-            case ast.Lambda(args=arguments, body=body):
-                self._arguments(arguments, place, inner := self._inner(place))
-                self._push([body], inner)
-            case ast.ClassDef():
-                self._class(node, place)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                inner = Scope(place.owner, place.runs_at_import, "function", place, place.own)
-                inner.elsewhere.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
-                self._push(parts(node), inner)
-            case ast.Assign() | ast.AnnAssign() if place.kind != "function" and node.value is not None:
-                self._assignment(node, node.value, place)
-            case _ if place.kind == "class" and not isinstance(node, ast.expr):
-                for part in reversed(list(parts(node))):
-                    self._push([part], place.at_import(TOP_LEVEL) if isinstance(part, ast.expr) else place)
-            case _:
-                self._push(parts(node), place)
+    def _parts(self, node: ast.AST, place: Scope) -> None:
+        """Queue the parts of a node; an expression of a statement in a class runs where the class is made."""
+        if place.kind != "class" or isinstance(node, ast.expr):
+            self._push(parts(node), place)
+            return
+        for part in reversed(parts(node)):
+            self._push([part], place.at_import(TOP_LEVEL) if isinstance(part, ast.expr) else place)
 
-    def _inner(self, place: Scope) -> Scope:
-        return Scope(place.owner, place.owner == TOP_LEVEL, "function", place, place.own)
+    def _body(self, statements: Sequence[ast.stmt], scope: Scope) -> None:
+        """Queue the statements of a module or a class."""
+        scope.bound, scope.is_body = surely_bound(statements), True
+        self._bodies.append(scope)
+        self._push(statements, scope)
 
-    def _assignment(self, node: ast.Assign | ast.AnnAssign, value: ast.expr, place: Scope) -> None:
+    def _assignment(self, node: ast.Assign | ast.AnnAssign, place: Scope) -> None:
         """Of `name = other` at the top level, who uses the name reaches the other; where a call stands, it runs."""
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if len(names) == len(targets) and is_inert([value]):
-            owner = names[0] if place.kind == "module" else place.owner
-            place, around = place.at_import(owner), place
-            if around.kind == "module":
+        if place.kind != "function" and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            is_named = len(names) == len(targets) and is_inert([node.value])
+            if is_named and place.kind == "module":
                 self.owners.update(names)
-                self.edges += [(name, owner) for name in names[1:]]
-        elif place.kind == "class":
-            place = place.at_import(TOP_LEVEL)
-        self._push(parts(node), place)
+                self._edges += [(name, names[0]) for name in names[1:]]
+                place = place.at_import(names[0])
+            elif place.kind == "class":
+                place = place.at_import(place.owner if is_named else TOP_LEVEL)
+            self._push(parts(node), place)
+        else:
+            self._parts(node, place)
+
+    def _comprehension(self, node: _Comprehension, place: Scope) -> None:
+        """What a comprehension goes over first is evaluated around it, where its own names are not bound."""
+        inner = place.inner(place.owner, place.runs_at_import)
+        inner.bound = {each.target.id: _NEVER for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
+        first = node.generators[0]
+        inside = [part for part in parts(node) if part is not first]
+        self._push([*inside, first.target, *first.ifs], inner)
+        self._push([first.iter], place)
+
+    def _lambda(self, node: ast.Lambda, place: Scope) -> None:
+        inner = place.inner(place.owner, place.owner == TOP_LEVEL)
+        self._arguments(node.args, place, inner)
+        self._push([node.body], inner)
 
     def _function(self, node: _Function, place: Scope) -> None:
-        inner = self._inner(place)
+        inner = place.inner(place.owner, place.owner == TOP_LEVEL)
         if place.kind != "function":
             within = place.owner.removesuffix(BODY)
             inner.owner = f"{within}.{node.name}" if place.kind == "class" else node.name
             inner.runs_at_import = False
-            self._member(node.name, inner.owner, place)
-            inner.own = self._own(node, within) if place.kind == "class" else None
+            self.owners.add(inner.owner)
+            if place.kind == "class":
+                inner.own = self._own(node, within)
+                self._method(node.name, inner.owner, place.owner)
         self._decorators(node.decorator_list, inner.owner, place)
         self._arguments(node.args, place, inner)
         self._header([node.returns], place, inner)
         self._push(node.body, inner)
 
-    def _member(self, name: str, owner: str, place: Scope) -> None:
-        self.owners.add(owner)
-        if place.kind != "class":
-            return
+    def _method(self, name: str, owner: str, body: str) -> None:
         # A class reaches its methods; a method what stands beside them, and what Python calls by itself.
-        self.edges += [(place.owner.removesuffix(BODY), owner), (f".{name}", owner), (owner, place.owner)]
+        self._edges += [(body.removesuffix(BODY), owner), (f".{name}", owner), (owner, body)]
         if name.startswith("__"):
-            self.edges.append((place.owner, owner))
+            self._edges.append((body, owner))
         if name in _AT_IMPORT:
-            self.edges.append((TOP_LEVEL, owner))
+            self._edges.append((TOP_LEVEL, owner))
 
-    def _own(self, node: _Function, within: str) -> Self | None:
+    def _own(self, node: _Function, within: str) -> set[str] | None:
         arguments = [*node.args.posonlyargs, *node.args.args]
         static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-        return Self(arguments[0].arg) if arguments and not static and within in self.plain_classes else None
+        return {arguments[0].arg} if arguments and not static and within in self.plain_classes else None
 
     def _arguments(self, arguments: ast.arguments, place: Scope, inner: Scope) -> None:
         given = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
@@ -385,16 +395,14 @@ class Layout:
             self.nodes.append(each)
             self.places.append(inner)
             self._bind(each, inner)
-        headers = [each.annotation for each in known]
-        self._header([*headers, *arguments.defaults, *arguments.kw_defaults], place, inner)
+        self._header([each.annotation for each in known], place, inner)
+        self._header([*arguments.defaults, *arguments.kw_defaults], place, inner)
 
-    def _header(self, parts: Iterable[ast.expr | None], place: Scope, inner: Scope) -> None:
+    def _header(self, given: Iterable[ast.expr | None], place: Scope, inner: Scope) -> None:
         """What is evaluated where a function is defined; what only names something is reached by the function."""
-        for part in parts:
-            if part is not None:
-                outside = place.kind != "function" and inner.owner != TOP_LEVEL
-                own = outside and is_inert([part])
-                self._push([part], place.at_import(inner.owner if own else TOP_LEVEL) if outside else place)
+        for part in filter(None, given):
+            at_import = place.at_import(inner.owner if is_inert([part]) else TOP_LEVEL)
+            self._push([part], place if place.kind == "function" else at_import)
 
     def _decorators(self, decorators: Iterable[ast.expr], owner: str, place: Scope) -> None:
         for decorator in decorators:
@@ -402,22 +410,21 @@ class Layout:
             while isinstance(begin, ast.Attribute | ast.Call):
                 begin = begin.value if isinstance(begin, ast.Attribute) else begin.func
             if isinstance(begin, ast.Name) and place.kind != "function":
-                self.decorated.append((owner, begin.id))
+                self._decorated.append((owner, begin.id))
             self._push([decorator], place if place.kind == "function" else place.at_import(TOP_LEVEL))
 
     def _class(self, node: ast.ClassDef, place: Scope) -> None:
+        inner = place.inner(place.owner, place.runs_at_import)  # it belongs to the class or function that it stands in
         if place.kind == "module":
-            inner = Scope(f"{node.name}{BODY}", True, "class", place, sure=surely_bound(node.body))
+            inner = Scope(f"{node.name}{BODY}", True, "class", place)
             self.owners.add(node.name)
-            self.edges.append((node.name, inner.owner))
+            self._edges.append((node.name, inner.owner))
             is_plain = not node.keywords and all(self._is_plain(base) for base in node.bases)
             (self.plain_classes.add if is_plain else self.plain_classes.discard)(node.name)
-        else:  # it belongs to the class or function that it stands in
-            inner = Scope(place.owner, place.runs_at_import, "function", place, place.own, sure=surely_bound(node.body))
         self._decorators(node.decorator_list, node.name if place.kind == "module" else inner.owner, place)
         inert = place.kind == "function" or (is_inert(node.bases) and not node.keywords)
         self._push([*node.bases, *node.keywords], inner if inert else place.at_import(TOP_LEVEL))
-        self._push(node.body, inner)
+        self._body(node.body, inner)
 
     def _is_plain(self, base: ast.expr) -> bool:
         if isinstance(base, ast.Subscript):
@@ -435,112 +442,94 @@ MAX_MEANINGS = 16
 MAX_DOTS = 8
 
 
+def spelt(node: ast.expr) -> tuple[str | None, str]:
+    """The name that a dotted name begins with, and what follows it, also where getattr spells a part; else None."""
+    rest: list[str] = []
+    while True:
+        match node:
+            case ast.Attribute(value=inner, attr=name):
+                pass
+            case ast.Call(func=ast.Name(id="getattr"), args=[inner, ast.Constant(value=str(name)), *_]):
+                pass
+            case ast.Name(id=name):
+                return name, "".join(reversed(rest))
+            case _:
+                return None, ""
+        node = inner
+        rest.append(f".{name}")
+
+
 class Meanings:
     """The dotted names that an expression may stand for; assignments are followed for the modules that are named."""
 
     def __init__(self, layout: Layout, followed: frozenset[str]) -> None:
-        self._imports: dict[str, set[str]] = {}
-        self._crowded: set[str] = set()
+        self.imports: dict[str, set[str]] = {}
+        self.crowded: set[str] = set()  # names that may stand for more than is followed
+        self.bound: set[str] = set()  # names that are assigned, passed or defined
         self._stars: list[str] = []
-        self._bound: set[str] = set()
-        self._made: set[str] = set()  # names that are assigned an object of one of the module's own classes
-        defined = Counter(node.name for node in layout.binding if isinstance(node, ast.ClassDef))
-        self._plain_classes = {name for name in layout.plain_classes if defined[name] == 1}
-        for node in layout.binding:
-            self._learn(node)
-        self._plain_classes -= self._bound_otherwise(layout.binding)
-        made: set[int] = set()
+        defined: Counter[str] = Counter()  # how often a name is that of a function or class
+        others: defaultdict[str, set[ast.AST]] = defaultdict(set)  # what else binds a name
+        for node, names in layout.binding:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._import(node)
+            else:
+                self.bound.update(names)
+            if isinstance(node, _Function | ast.ClassDef):
+                defined.update(names)
+            else:
+                for name in names:
+                    others[name].add(node)
+        classes = layout.plain_classes - layout.deleted - others.keys()
+        self._plain_classes = {name for name in classes if defined[name] == 1}
+        made: set[ast.Name] = set()  # where an object of one of these classes is assigned
         for node in layout.nodes:
-            if type(node) is not ast.Assign:
-                continue
-            match node:
+            match node if type(node) is ast.Assign else None:
                 case ast.Assign(targets=targets, value=ast.Name() | ast.Attribute() as value):
                     paths = [path for path in self.paths(value) if root(path) in followed]
                     for target in targets if paths else ():
                         if isinstance(target, ast.Name):
                             self._add(target.id, paths)
-                case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Call(func=ast.Name(id=maker))):
+                case ast.Assign(targets=[ast.Name() as target], value=ast.Call(func=ast.Name(id=maker))):
                     if maker in self._plain_classes:
-                        self._made.add(name)
-                        made.add(id(target))
-        for node in layout.binding if self._made else ():
-            match node:
-                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if id(node) not in made:
-                    self._made.discard(name)
-
-    def _bound_otherwise(self, binding: Iterable[ast.AST]) -> set[str]:
-        """The names that something else than a class is bound to, anywhere in the module."""
-        functions = {node.name for node in binding if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-        stored = {node.id for node in binding if isinstance(node, ast.Name)}
-        given = {node.arg for node in binding if isinstance(node, ast.arg)}
-        return functions | stored | given | self._imports.keys()
+                        made.add(target)
+        self._made = {target.id for target in made if others[target.id] <= made}
 
     def _add(self, name: str, paths: Iterable[str]) -> None:
-        known = self._imports.setdefault(name, set())
+        known = self.imports.setdefault(name, set())
         for path in paths:
             if path in known:
                 continue
             if len(known) < MAX_MEANINGS and path.count(".") <= MAX_DOTS:
                 known.add(path)
             else:
-                self._crowded.add(name)
+                self.crowded.add(name)
 
-    def _learn(self, node: ast.AST) -> None:
-        match node:
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                for alias, path in zip(aliases, imported(node), strict=True):
-                    if alias.name == "*":
-                        star = path.removesuffix(".*")
-                        if star not in self._stars and len(self._stars) < MAX_MEANINGS:
-                            self._stars.append(star)
-                    elif isinstance(node, ast.Import) and not alias.asname:
-                        self._add(root(path), [root(path)])
-                    else:
-                        self._add(alias.asname or alias.name, [path])
-            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
-                self._bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                self._bound.add(name)
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias, path in zip(node.names, imported(node), strict=True):
+            if alias.name == "*":
+                star = path.removesuffix(".*")
+                if star not in self._stars and len(self._stars) < MAX_MEANINGS:
+                    self._stars.append(star)
+            elif isinstance(node, ast.Import) and not alias.asname:
+                self._add(root(path), [root(path)])
+            else:
+                self._add(alias.asname or alias.name, [path])
 
     def paths(self, node: ast.expr) -> list[str]:
         """The dotted names that an expression may stand for; none for a value that the module computes."""
-        attributes: list[str] = []
-        while isinstance(node, ast.Attribute):
-            attributes.append(node.attr)
-            node = node.value
-        bases: list[str] = []
-        match node:
-            case ast.Name(id=name):
-                bases = self._of_name(name)
-            case ast.Call(func=ast.Name(id="getattr"), args=[target, ast.Constant(value=str(name)), *_]):
-                bases = [f"{path}.{name}" for path in self.paths(target)]
-        return [".".join((base, *reversed(attributes))) for base in bases]
-
-    def _of_name(self, name: str) -> list[str]:
-        if known := self._imports.get(name):
-            return sorted(known)
-        return [] if name in self._bound else [name, *(f"{star}.{name}" for star in self._stars)]
-
-    def is_imported(self, node: ast.expr) -> bool:
-        """Whether a name, dotted or not, begins with one that an import has bound."""
-        begin = _begin(node)
-        return begin is not None and begin.id in self._imports
-
-    def only_imported(self, node: ast.expr) -> bool:
-        """Whether it is imported, and the name that it begins with is bound by nothing else in the whole module."""
-        begin = _begin(node)
-        return begin is not None and begin.id in self._imports and begin.id not in self._bound
-
-    def crowded(self, node: ast.expr) -> str | None:
-        """The name that it begins with, where that may stand for more than is followed."""
-        begin = _begin(node)
-        return begin.id if begin is not None and begin.id in self._crowded else None
+        begin, rest = spelt(node)
+        if begin is None:
+            return []
+        if known := self.imports.get(begin):
+            return [f"{path}{rest}" for path in sorted(known)]
+        unknown = [begin, *(f"{star}.{begin}" for star in self._stars)]
+        return [] if begin in self.bound else [f"{path}{rest}" for path in unknown]
 
     def follows(self, node: ast.Assign) -> bool:
         """Whether each name that is assigned stands for what the value stands for."""
         paths = set(self.paths(node.value))
         return bool(paths) and all(
-            isinstance(target, ast.Name) and paths <= self._imports.get(target.id, set()) for target in node.targets
+            isinstance(target, ast.Name) and paths <= self.imports.get(target.id, set()) for target in node.targets
         )
 
     def is_own(self, node: ast.expr, place: Scope) -> bool:
@@ -548,30 +537,15 @@ class Meanings:
         while True:
             match node:
                 case ast.Name(id=name):
-                    is_self = place.own is not None and place.own.held and name == place.own.name
-                    return is_self or name in self._made or name in self._plain_classes
+                    return name in (place.own or ()) or name in self._made or name in self._plain_classes
                 case ast.Call(func=ast.Name(id="super")):
                     return place.own is not None
-                case ast.Call(func=ast.Name(id=name), args=[one]) if name == "type":
-                    node = one
+                case ast.Call(func=ast.Name(id="type"), args=[inner]) | ast.Attribute(value=inner, attr="__class__"):
+                    node = inner
                 case ast.Call(func=ast.Name(id=name)):
                     return name in self._plain_classes
-                case ast.Attribute(value=target, attr="__class__"):
-                    node = target
                 case _:
                     return False
-
-
-def _begin(node: ast.expr) -> ast.Name | None:
-    """The name that a dotted name begins with, also where getattr spells a part of it."""
-    while True:
-        match node:
-            case ast.Attribute(value=inner) | ast.Call(func=ast.Name(id="getattr"), args=[inner, *_]):
-                node = inner
-            case ast.Name():
-                return node
-            case _:
-                return None
 
 
 # Functions of numpy that are methods of arrays too: forbidding numpy.dot forbids x.dot().
@@ -583,9 +557,9 @@ ARRAY_METHODS = frozenset({
 })  # fmt: skip
 # The limits of a dtype are no methods of an array: np.finfo(float).max.
 _LIMITS = frozenset({"numpy.finfo", "numpy.iinfo"})
-_READ = frozenset({
+_READ = (
     ast.BinOp, ast.AugAssign, ast.Import, ast.ImportFrom, ast.Assign, ast.Call, ast.Name, ast.Attribute, ast.MatchClass,
-})  # fmt: skip
+)  # fmt: skip
 _LOAD = "numpy.load"
 
 
@@ -611,7 +585,6 @@ class _Search:
         self._names = Names(forbidden)
         self._meanings = Meanings(layout, self._names.followed)
         self._operators = {OPERATORS[symbol]: symbol for symbol in forbidden.operators}
-        self._methods = ARRAY_METHODS & {name.removeprefix("numpy.") for name in forbidden.names}
         self._within: set[ast.AST] = set()  # parts of a dotted name that are not the whole
         self._answered: set[ast.AST] = set()  # parts that may stand there, as the expression around them has shown
         self._called: set[ast.AST] = set()
@@ -620,15 +593,11 @@ class _Search:
     def run(self) -> Iterator[tuple[ForbiddenUse, Scope]]:
         """Yield every use in a module with its place; the same one may come more than once."""
         for node, place in self._layout:
-            if type(node) not in _READ:
+            if not isinstance(node, _READ):
                 continue
-            at = node.cls if isinstance(node, ast.MatchClass) else node
             for name, way in self._found(node, place):
-                if isinstance(at, ast.expr | ast.stmt):
-                    yield (
-                        ForbiddenUse(at.lineno, at.col_offset, name, *((way.unseen, way.instead) if way else ())),
-                        place,
-                    )
+                told = (way.unseen, way.instead) if way else ()
+                yield ForbiddenUse(node.lineno, node.col_offset, name, *told), place
 
     def _found(self, node: ast.AST, place: Scope) -> Iterator[_Found]:
         match node:
@@ -670,10 +639,11 @@ class _Search:
         if (path := next(filter(self._names.forbids, paths), None)) is not None:
             yield path, None
             return
-        if (crowded := self._meanings.crowded(node)) is not None:
-            yield crowded, CROWDED
+        begin, _ = spelt(node)
+        if begin in self._meanings.crowded:
+            yield begin, CROWDED
             return
-        if not self._meanings.is_imported(node):
+        if begin not in self._meanings.imports:
             paths = paths[1:]  # an unknown name for itself; the others are what `from module import *` may have given
         for path in paths:
             way = None if node in self._answered and path in GETTERS else way_of(path)
@@ -725,7 +695,7 @@ class _Search:
                     return
 
     def _is_refused(self, name: str) -> bool:
-        known = (self._methods, self._names.methods, self._names.own_methods, ATTRIBUTES)
+        known = (self._names.array_methods, self._names.methods, self._names.own_methods, ATTRIBUTES)
         return any(name in names for names in known)
 
     def _attribute(self, node: ast.Attribute, place: Scope) -> Iterator[_Found]:
@@ -747,12 +717,14 @@ class _Search:
 
     def _is_method(self, target: ast.expr, name: str) -> bool:
         own = name in self._names.own_methods and not self._is_module(target)
-        return own or (name in self._methods and self._may_be_array(target))
+        return own or (name in self._names.array_methods and self._may_be_array(target))
 
     def _is_module(self, target: ast.expr) -> bool:
         """Whether it is a module, as far as the imports tell: what is named there is a function and no method."""
         paths = self._meanings.paths(target)
-        return bool(paths) and self._meanings.only_imported(target) and not any("." in path for path in paths)
+        begin, _ = spelt(target)
+        is_other = begin not in self._meanings.imports or begin in self._meanings.bound
+        return bool(paths) and not is_other and not any("." in path for path in paths)
 
     def _may_be_array(self, target: ast.expr) -> bool:
         """Not what stands for another module, nor the limits of a dtype, nor self."""
@@ -772,7 +744,6 @@ def _reads_arrays(call: ast.Call) -> bool:
 
 def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
     """For each name of the module that reaches one of the owners, the first of them that it reaches."""
-    mentioned_by = mentions(layout)
     found: dict[str, str] = {}
     for owner in owners:
         queue = [owner]
@@ -780,7 +751,7 @@ def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
             name = queue.pop()
             if name not in found:
                 found[name] = owner
-                queue += mentioned_by.get(name, ())
+                queue += layout.mentioned_by.get(name, ())
     return found
 
 
@@ -793,43 +764,21 @@ def key_of(layout: Layout, function: str) -> str:
     return "__getattr__"  # Python asks it for what a module lacks
 
 
-@lru_cache(4)
-def mentions(layout: Layout) -> Mapping[str, set[str]]:
-    """Who mentions each name; an attribute begins with a dot, and may be a method of any class of the module."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for owner, other in layout.edges:
-        found[other].add(owner)
-    for owner, decorator in layout.decorated:
-        if decorator in layout.owners:  # who gets a function may keep it anywhere
-            found[owner].add(TOP_LEVEL)
-    for node, place in layout:
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                found[name].add(place.owner)
-            case ast.Attribute(attr=name):
-                found[f".{name}"].add(place.owner)
-            case ast.Global(names=names):
-                for name in names:
-                    found[place.owner].add(name)
-    return found
-
-
 def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str] = ()) -> SourceFindings:
     """What is refused: the whole module, where the use runs when it is loaded, else the functions that reach it."""
     if not (forbidden.operators or forbidden.names):
         return SourceFindings()
-    by_owner: dict[str, set[ForbiddenUse]] = {}
+    by_owner: defaultdict[str, set[ForbiddenUse]] = defaultdict(set)
     for use, place in _Search(layout, forbidden).run():
-        by_owner.setdefault(place.user, set()).add(use)
+        by_owner[place.user].add(use)
     if not by_owner:
         return SourceFindings()
-    found = {owner: sorted(own) for owner, own in by_owner.items()}
-    if TOP_LEVEL in found:
-        return SourceFindings(
-            _problem([*found.pop(TOP_LEVEL), *sorted(use for own in found.values() for use in own)], forbidden)
-        )
-    first = sorted(found, key=lambda owner: found[owner][0])
-    concerned = reached(layout, first)
+    at_import = sorted(by_owner.pop(TOP_LEVEL, ()))
+    found = {owner: sorted(uses) for owner, uses in by_owner.items()}
+    later = sorted(use for uses in found.values() for use in uses)
+    if at_import:
+        return SourceFindings(_problem([*at_import, *later], forbidden))
+    concerned = reached(layout, sorted(found, key=lambda owner: found[owner][0]))
     if (owner := concerned.get(TOP_LEVEL)) is not None:
         return SourceFindings(_problem(found[owner], forbidden, f"{_shown(owner)} is used while the module is loaded."))
     refused: dict[str, Problem] = {}
@@ -837,8 +786,7 @@ def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str
         if (owner := concerned.get(key_of(layout, function))) is not None:
             through = "" if function in (owner, _shown(owner)) else f"{function} reaches it through {_shown(owner)}."
             refused[function] = _problem(found[owner], forbidden, through)
-    unused = _problem(sorted(use for own in found.values() for use in own), forbidden)
-    return SourceFindings(None, refused, unused)
+    return SourceFindings(None, refused, _problem(later, forbidden))
 
 
 def _shown(owner: str) -> str:
