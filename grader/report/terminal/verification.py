@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1
-HEADS = ("stage", "criteria", "tests", "reference", "stub", "alternatives", "mistakes", "named", "mutants caught")
+HEADS = ("stage", "rows", "tests", "reference", "stub", "alternatives", "mistakes", "named", "mutants caught")
 WIDE = 96  # from here on the columns stand apart
 
 

@@ -36,9 +36,9 @@ WEAK = StageProof(
 )  # fmt: skip
 PLANNED = Planned(230, {"loops": 12, "einsum": 0}, {"test_a.py::test_trains": 1.249})
 PICTURE = """\
-stage  criteria  tests  reference   stub  alternatives  mistakes    named    mutants caught
-s01          12    240      20/20  12/12       100/100   124/124  124/124  1240/1240 100.0%
-s02           2      4        1/1    2/2           3/3       5/6      4/6       10/11 90.9%
+stage  rows  tests  reference   stub  alternatives  mistakes    named    mutants caught
+s01      12    240      20/20  12/12       100/100   124/124  124/124  1240/1240 100.0%
+s02       2      4        1/1    2/2           3/3       5/6      4/6       10/11 90.9%
 
 s02: mutants that no test notices
     solution.py:24 half: return total(x) / 2  ->  return 2 / total(x)
@@ -105,7 +105,7 @@ def test_a_survivor_within_bounds_is_listed_without_a_shortfall() -> None:
 
 
 def test_the_columns_stand_apart_where_there_is_room() -> None:
-    assert [shown(width=width).startswith("stage  criteria  tests") for width in (95, 96)] == [False, True]
+    assert [shown(width=width).startswith("stage  rows  tests") for width in (95, 96)] == [False, True]
 
 
 def test_a_long_line_goes_on_further_in() -> None:
