@@ -32,6 +32,7 @@ from grader.worker.confine import STEPS as COUNTED
 from grader.worker.main import CONTROL, TOLD
 
 LOAD_SECONDS = 20.0
+COUNTED_SECONDS = 5.0  # for the steps that are counted where a module did not finish loading: the far bound
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
@@ -95,11 +96,10 @@ class LearnerProcess:
 
     def _unfinished(self) -> Problem:
         """Return why a module did not finish loading: the loop that it was still in, where a second try names one."""
-        seconds = min(self.job.call_seconds, self.job.cpu_seconds - LOAD_SECONDS - self.job.call_seconds)
         found: tuple[Span, ...] = ()
         with suppress(Exception):  # an aid: no worker may be left, and the module may end otherwise this time
             self._renewed()
-            found = self._load(seconds, STEPS)
+            found = self._load(COUNTED_SECONDS, STEPS)
         loop = Loops(plain_text(self.job.source) or "").of(found)
         if loop is None:
             message = f"{self.job.label} did not finish loading: does it loop at its top level?"

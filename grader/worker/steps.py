@@ -17,7 +17,7 @@ from grader.protocol import codec
 from grader.protocol.channel import Channel
 
 GENERATORS = 20  # of those that went on in the second half, at most, are sent
-CALLED_BACK = 100  # steps that a call of one of the test's functions counts for: it takes as long
+CALLED_BACK = 500  # steps that a call of one of the test's functions counts for: on a busy machine it takes as long
 RECENT = 1000  # steps within which a generator went on that has not come to its end
 
 
