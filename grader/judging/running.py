@@ -131,6 +131,9 @@ class LearnerProvider:
         self._suite.config.stash[plugin.PROVIDER] = self
         self._suite.config.pluginmanager.register(self)
 
+    def take_down(self) -> None:
+        self._suite.take_down()
+
     def end(self) -> None:
         self._suite.config.pluginmanager.unregister(self)
         del self._suite.config.stash[plugin.PROVIDER]
@@ -244,6 +247,7 @@ class TestRunner:
                 planned = planned[len(answers) :]
                 yield from self._run_asked(answers, live)
             if self._is_apart:
+                self._provider.take_down()  # what the last test has set up for one that is not run next
                 live, planned = list(places), []
             yield from self._run_live(sorted([*live, *planned]))
         finally:

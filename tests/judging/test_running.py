@@ -110,3 +110,52 @@ def test_a_function_that_says_it_is_a_stub_after_others_is_asked_by_itself_as_we
     with Grader(small_course.course, small_course.stage) as grader:
         verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(1, "process"))
     assert {row.id: row.tests_passed for row in verdict.criteria}["half"] == 1
+
+
+UNSEEN = """
+    import os
+    os.umask(0)
+
+    def total(x):
+        return sum(x)
+
+    def half(x):
+        before = os.umask(0)
+        os.umask(before + 1)
+        if before:
+            raise ValueError("not the first")
+        return complex(sum(x) / 2)
+"""
+GROUPED = """
+    pytestmark = pytest.mark.values
+
+    @pytest.mark.criterion("total")
+    def test_a_sum(learner):
+        assert learner.total([1, 2]) == 3
+
+    class TestHalf:
+        @pytest.mark.criterion("half")
+        def test_of_two(self, learner):
+            assert abs(learner.half([1, 2]) - 1.5) < 1e-9
+
+        @pytest.mark.criterion("half")
+        def test_of_three(self, learner):
+            assert abs(learner.half([1, 2, 3]) - 3) < 1e-9
+
+        @pytest.mark.criterion("half")
+        def test_of_four(self, learner):
+            assert abs(learner.half([1, 2, 3, 4]) - 5) < 1e-9
+"""
+
+
+def test_a_test_that_passes_by_itself_costs_no_other_one_though_they_share_what_was_set_up(
+    small_course: SmallCourse,
+) -> None:
+    right = UNSEEN.replace("if before:", "if False:").replace("complex(sum(x) / 2)", "sum(x) / 2")
+    small_course.write(manifest=good_stage.MANIFEST.format(id="s90"), solution=right, hidden=GROUPED, public=ONE)
+    path = small_course.root.parent / "unseen.py"
+    small_course._put(path, UNSEEN)
+    with Grader(small_course.course, small_course.stage, warm=True) as grader:
+        assert grader.plan(Options(1, "process"))
+        verdict = grader.grade(take(small_course.stage, path, small_course.root), Options(1, "process"))
+    assert verdict.passed, [failure.message for row in verdict.criteria for failure in row.failures]
