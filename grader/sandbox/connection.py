@@ -110,7 +110,8 @@ class Connection:
         self.records.append(record)
         result = self._exchange(serial, frame, encoder, record)
         if earlier is not None and record.replayable and not record.changed:
-            earlier.keep(len(self.records), result, encoder.shared)
+            copy = record.result if record.returned is result else copied_value(result)
+            earlier.keep(len(self.records), result, copy, encoder.shared)
         return result
 
     def count_steps(self, before: int, label: str, seconds: float) -> None:
@@ -187,6 +188,8 @@ class Connection:
         if self.failure is None and not self.ended and self.channel.pending():
             self.failure = WorkerFailed("crashed", "the process sent unrequested data")
         self.ended = True
+        if self.earlier is not None:
+            self.earlier.forget()
         self._changes.undo()
 
     def _fail(self, record: Record, status: Status, message: str) -> NoReturn:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from grader.protocol import codec
-from grader.sandbox.record import copied_value
 from grader.sandbox.values import Blank
 
 Path = tuple[int | str, ...]  # the items by which a part of an answer is reached
@@ -25,12 +24,16 @@ class PassedOn:
         self.named: set[int] = set()
         self._parts: dict[int, tuple[Any, Any, int, Path]] = {}
 
-    def keep(self, at: int, answer: Any, given: list[Any]) -> None:
+    def keep(self, at: int, answer: Any, copy: Any, given: list[Any]) -> None:
         """Note the answer to a question by its place; what the question gave is the test's own, also in there."""
         own = set(map(id, given))
-        for part, copy, path in _parts(answer, copied_value(answer), ()):
+        for part, copied, path in _parts(answer, copy, ()):
             if id(part) not in own:
-                self._parts.setdefault(id(part), (part, copy, at, path))
+                self._parts.setdefault(id(part), (part, copied, at, path))
+
+    def forget(self) -> None:
+        """Let go of the answers: nothing is asked any more."""
+        self._parts.clear()
 
     def form(self, value: Any, encoder: NamingEncoder) -> list[Any] | None:
         """Return the form that names a value; None for one that is no answer's, or no longer what came."""
