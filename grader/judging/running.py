@@ -132,6 +132,7 @@ class LearnerProvider:
         self._suite.config.pluginmanager.register(self)
 
     def take_down(self) -> None:
+        """End what a test has set up for one that is not run next."""
         self._suite.take_down()
 
     def end(self) -> None:
@@ -247,7 +248,7 @@ class TestRunner:
                 planned = planned[len(answers) :]
                 yield from self._run_asked(answers, live)
             if self._is_apart:
-                self._provider.take_down()  # what the last test has set up for one that is not run next
+                self._provider.take_down()
                 live, planned = list(places), []
             yield from self._run_live(sorted([*live, *planned]))
         finally:

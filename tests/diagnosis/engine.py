@@ -57,18 +57,9 @@ def passed_by(module: types.ModuleType, test: str, calls: Sequence[Call]) -> Pas
     return made
 
 
-def causes(
-    right: str,
-    learners: str,
-    failing: Sequence[Sequence[Call]],
-    passing: Sequence[Sequence[Call]] = (),
-    mistakes: tuple[Mistake, ...] = (),
-    stub: str = "",
-    pool: Pool | None = None,
-    others: Sequence[str] = (),
-) -> list[Cause]:
-    """Return the causes of tests that fail, each a list of calls; others are right modules beside the first."""
-    return explained(right, learners, failing, passing, mistakes, stub, pool, others)[0]
+def causes(*given: Any, **named: Any) -> list[Cause]:
+    """Return the causes of tests, given as to explained."""
+    return explained(*given, **named)[0]
 
 
 def explained(
@@ -81,7 +72,10 @@ def explained(
     pool: Pool | None = None,
     others: Sequence[str] = (),
 ) -> tuple[list[Cause], list[Outcome]]:
-    """Return the causes of tests, and their outcomes with what each is told."""
+    """Return the causes of tests that fail, each a list of calls, and all outcomes with what each is told.
+
+    others are right modules beside the first.
+    """
     text = textwrap.dedent(learners).lstrip("\n")
     module = module_of(text)
     rights = {textwrap.dedent(each): module_of(each, f"right_{number}") for number, each in enumerate((right, *others))}
