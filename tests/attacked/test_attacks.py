@@ -20,7 +20,7 @@ from grader.isolation import tiers
 from grader.isolation.seccomp import filter_program
 from tests.attacked.catalogue import FOLDER, GROUPS, HEADER, PAGE, TIERS, Attack, Broken, attacks, page, read
 from tests.attacked.result import Result, peak_mb
-from tests.attacked.together import Together, grade_together
+from tests.attacked.together import grade_together
 from tests.attacked.world import MEMORY_MB, World, world
 from tests.conftest import Start
 from tests.pace.matrix import strongest, why_missing
@@ -111,11 +111,12 @@ def assert_alive(field: World, tier: str) -> None:
 def assert_stopped(attack: Attack, result: Result, row: str, token: str) -> None:
     """Assert that an attack's row is not passed, ended as declared, and shows nothing hidden."""
     told = result.told(row)
-    assert result.outcome(row) in attack.outcome, told[:3000]
-    assert re.search(attack.says, told), told[:3000]
-    assert token not in told
+    shown = f"{attack.name}: {told[:3000]}"
+    assert result.outcome(row) in attack.outcome, shown
+    assert re.search(attack.says, told), shown
+    assert token not in told, attack.name
     if "not loaded" not in attack.outcome:
-        assert not BROKEN_ATTACK.search(told), told[:3000]
+        assert not BROKEN_ATTACK.search(told), shown
 
 
 def assert_nothing_out(field: World, result: Result) -> None:
@@ -146,32 +147,28 @@ def test_the_attack_gains_nothing_and_leaves_nothing(
         assert_alive(field, tier)
 
 
-@pytest.fixture(scope="module")
-def together(ground: World, is_full: bool) -> Callable[[str], Together]:
-    """Grade the passive attacks that a tier claims to stop, once; by default those that no stronger one claims."""
-
-    def chosen(tier: str) -> list[Attack]:
-        attacks = [attack for each, attack in claimed(passive=True) if each == tier]
-        return [attack for attack in attacks if is_full or strongest(attack.tiers) == tier]
-
-    return functools.cache(lambda tier: grade_together(ground, chosen(tier), tier))
-
-
-@pytest.mark.parametrize(("tier", "attack"), claimed(passive=True), ids=called)
-def test_the_passive_attack_gains_nothing(
-    tier: str, attack: Attack, field: World, together: Callable[[str], Together], need: Need
-) -> None:
-    need(tier, attack)
-    found = together(tier)
-    assert_stopped(attack, found.result, found.rows[attack.name], field.token)
+def together() -> list[Any]:
+    """Return the passive attacks of each kind that a tier claims to stop; the full matrix has a stronger one's too."""
+    found: dict[tuple[str, str, str], list[Attack]] = {}
+    for tier, attack in claimed(passive=True):
+        found.setdefault((tier, attack.group, strongest(attack.tiers)), []).append(attack)
+    return [
+        pytest.param(
+            tier, attacks, marks=[] if tier == first else [pytest.mark.full_matrix], id=f"{tier}-{group}-{first}"
+        )
+        for (tier, group, first), attacks in found.items()
+    ]
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_the_passive_attacks_leave_nothing(
-    tier: str, field: World, together: Callable[[str], Together], need: Need
+@pytest.mark.parametrize(("tier", "attacks"), together())
+def test_the_passive_attacks_gain_nothing_and_leave_nothing(
+    tier: str, attacks: list[Attack], field: World, need: Need
 ) -> None:
     need(tier)
-    found = together(tier)
+    attacks = [each for each in attacks if reason_against(tier, each) is None]
+    found = grade_together(field, attacks, tier)
+    for attack in attacks:
+        assert_stopped(attack, found.result, found.rows[attack.name], field.token)
     assert_nothing_out(field, found.result)
     assert not found.left
     assert_alive(field, tier)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from grader.report.document import dumps, verdict_document
 from grader.submission import take
@@ -24,7 +26,7 @@ class Together:
 
 def grade_together(world: World, attacks: list[Attack], tier: str) -> Together:
     """Grade attacks as the rows of one stage; each one's function is called as its own submission's would be."""
-    root = world.root / f"together_{tier}"
+    root = Path(tempfile.mkdtemp(prefix="together-", dir=world.root))
     course = SmallCourse(root)
     names = [f"attack_{number}" for number in range(len(attacks))]
     rows = "".join(ROW.format(f"a{n}").replace(f'["a{n}"]', f'["{name}"]') for n, name in enumerate(names))
