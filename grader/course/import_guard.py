@@ -201,7 +201,7 @@ def forget(tops: Iterable[str]) -> dict[str, types.ModuleType]:
     found = {
         name: module
         for name, module in list(sys.modules.items())  # other threads import meanwhile, if only a codec
-        if any(name == top or name.startswith(f"{top}.") for top in tops)
+        if name.partition(".")[0] in tops
     }
     for name in found:
         del sys.modules[name]

@@ -27,6 +27,7 @@ from grader.judging import plugin
 from grader.judging.content import TestFiles
 from grader.outcome import KINDS, Kind, Outcome
 
+CRITERION = pytest.StashKey[str]()  # that a test belongs to
 UNJUDGED = pytest.StashKey[Outcome]()  # what is known of a test before anything came of it
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
@@ -166,8 +167,10 @@ class Suite:
 
 def criterion_of(item: pytest.Item) -> str:
     """Return the criterion of the checklist that a test belongs to; empty where it names none, or several."""
-    marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
-    return marks[0] if len(marks) == 1 else ""
+    if CRITERION not in item.stash:
+        marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
+        item.stash[CRITERION] = marks[0] if len(marks) == 1 else ""
+    return item.stash[CRITERION]
 
 
 def kind_of(item: pytest.Item) -> Kind | Literal[""]:

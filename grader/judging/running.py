@@ -236,8 +236,11 @@ class TestRunner:
         self._criterion = ""  # of that test
         self.strayed: list[int] = []  # places of tests that asked something else than their plan foresaw
 
-    def run(self, places: Sequence[int]) -> Generator[Ran, None, None]:
-        """Run tests, and yield what comes of each; of one that had to run again it is yielded again."""
+    def run(self, places: Sequence[int], tell: Callable[[], None]) -> Generator[Ran, None, None]:
+        """Run tests, and yield what comes of each; of one that had to run again it is yielded again.
+
+        Before the body of a test runs, which may not end, what was yielded is told.
+        """
         planned = [place for place in places if name_of(self.items[place]) in self._plan]
         live = [place for place in places if name_of(self.items[place]) not in self._plan]
         try:
@@ -246,7 +249,7 @@ class TestRunner:
                 if not answers:
                     break
                 planned = planned[len(answers) :]
-                yield from self._run_asked(answers, live)
+                yield from self._run_asked(answers, live, tell)
             if self._is_apart:
                 self._provider.take_down()
                 live, planned = list(places), []
@@ -285,7 +288,7 @@ class TestRunner:
             self._process.done(connection)
         return self._ask(places[: len(answers)]) if answers else {}  # by a process that can say what is left there
 
-    def _run_asked(self, answers: Mapping[int, Answers], live: list[int]) -> Iterator[Ran]:
+    def _run_asked(self, answers: Mapping[int, Answers], live: list[int], tell: Callable[[], None]) -> Iterator[Ran]:
         """Run tests against their answers; those that have to ask as they run are added to live."""
         running: list[int] = []
         for place, each in answers.items():
@@ -296,6 +299,7 @@ class TestRunner:
                 yield Ran(place, answers=each)
             else:
                 running.append(place)
+        tell()
         for place, following in self._in_turn(running):
             attempt = self._against(answers[place], partial(self._attempted, place, following))
             if attempt is None:

@@ -171,7 +171,7 @@ class Session:
             needed = self.task.needed(criteria, self._outcomes) if done.isdisjoint(own) else places
             if not set(needed) & set(places):
                 break
-            for ran in self._runner.run(places):
+            for ran in self._runner.run(places, report.flush):
                 self._take(ran, report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
             self._keep_unrun()
@@ -182,8 +182,9 @@ class Session:
     def first_failure(self, items: list[pytest.Item], report: Messages | None = None) -> Outcome | None:
         """Run tests in their order up to the first that does not pass, and return what came of it."""
         self._items = self._runner.items = items
-        with closing(self._runner.run(range(len(items)))) as running:
-            outcomes = (self._take(ran, report or Untold()) for ran in running)
+        report = report or Untold()
+        with closing(self._runner.run(range(len(items)), report.flush)) as running:
+            outcomes = (self._take(ran, report) for ran in running)
             return next((outcome for outcome in outcomes if outcome.status != "passed"), None)
 
     def _groups(self, places: list[int]) -> list[list[int]]:
@@ -215,7 +216,7 @@ class Session:
             self._left -= ran.answers.size
             if self._left >= 0:
                 self._answers[ran.place] = ran.answers
-            report.send("passed", ran.place, outcome.seconds)
+            report.hold("passed", ran.place, outcome.seconds)
         self._outcomes[ran.place] = outcome
         if outcome.status == "timed_out" and not left_out:
             self._leave_out_later(ran.place, outcome, report)

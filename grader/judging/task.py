@@ -48,13 +48,24 @@ class Messages:
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
         self._received = bytearray()
+        self._held = bytearray()
+
+    def hold(self, kind: str, *fields: Any) -> None:
+        """Send one message, records in it as plain values, with the next: each that goes out wakes the other end."""
+        body = msgpack.packb([kind, *packed(fields)], unicode_errors="surrogatepass")
+        self._held += LENGTH.pack(len(body)) + body
 
     def send(self, kind: str, *fields: Any) -> None:
-        """Send one message, records in it as plain values; JudgeGone where nobody takes it."""
-        body = msgpack.packb([kind, *packed(fields)], unicode_errors="surrogatepass")
+        """Send what is held and one message; JudgeGone where nobody takes it."""
+        self.hold(kind, *fields)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        held, self._held = self._held, bytearray()
         try:
             self.socket.settimeout(None)
-            self.socket.sendall(LENGTH.pack(len(body)) + body)
+            self.socket.sendall(held)
         except OSError as error:
             raise JudgeGone(str(error)) from None
 
@@ -97,7 +108,10 @@ class Untold(Messages):
     def __init__(self) -> None:
         pass
 
-    def send(self, kind: str, *fields: Any) -> None:
+    def hold(self, kind: str, *fields: Any) -> None:
+        pass
+
+    def flush(self) -> None:
         pass
 
 

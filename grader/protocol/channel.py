@@ -15,6 +15,7 @@ import numpy as np
 from grader.protocol import codec
 
 SMALL = 1 << 16  # bytes; a frame below this goes out, and comes in, with one system call
+HELD_SECONDS = 0.002  # for which a frame is held at most while others follow: each that is sent wakes the other end
 _NOTHING: np.ndarray[Any, Any] = np.empty(0, np.uint8)
 
 
@@ -35,11 +36,25 @@ class Channel:
             connection.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
         self._buffer = np.empty(SMALL, np.uint8).data.cast("B")  # a page is taken when something arrives in it
         self._start = self._end = 0  # of what has arrived and is not taken yet
+        self._held = bytearray()  # of frames that go out together
+        self._held_until = 0.0
+
+    def hold(self, buffers: list[Any]) -> None:
+        """Send the buffers of one frame with those behind it: at once where they are large, and before a wait."""
+        if sum(map(_size, buffers)) > SMALL // 2:
+            self.send(buffers)
+            return
+        if not self._held:
+            self._held_until = time.monotonic() + HELD_SECONDS
+        self._held += joined(buffers)  # a copy: a later call may write to an array
+        if time.monotonic() >= self._held_until or len(self._held) > SMALL // 2:
+            self.send([])
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:
-        """Send the buffers of one frame; ChannelClosed or DeadlinePassed where that fails."""
+        """Send what is held and the buffers of one frame; ChannelClosed or DeadlinePassed where that fails."""
+        buffers, self._held = [*([bytes(self._held)] if self._held else []), *buffers], bytearray()
         if len(buffers) > 1 and sum(map(_size, buffers)) <= SMALL:
-            buffers = [b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])]
+            buffers = [joined(buffers)]
         for part in buffers:
             view = memoryview(part) if isinstance(part, bytes) else memoryview(part.reshape(-1).view(np.uint8))
             while view:
@@ -110,6 +125,8 @@ class Channel:
         return view
 
     def _read(self, view: memoryview, deadline: float | None) -> int:
+        if self._held:
+            self.send([], deadline)
         count = self._done(self.socket.recv_into, view, deadline)
         if count == 0:
             raise ChannelClosed("the connection ended")
@@ -145,6 +162,11 @@ def expect_size(body: bytes, blob_size: int, most: tuple[int, int]) -> None:
 
 def _too_large(size: int, what: str, most: int) -> codec.TooLarge:
     return codec.TooLarge(f"{-(-size >> 20)} MB {what}; this stage takes at most {most >> 20} MB")
+
+
+def joined(buffers: list[Any]) -> bytes:
+    """Return the bytes of a frame."""
+    return b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])
 
 
 def _size(part: Any) -> int:

@@ -12,7 +12,7 @@ import msgpack
 import numpy as np
 
 from grader.protocol import codec
-from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed, expect_size
+from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed, expect_size, joined
 from grader.sandbox.connection import KEEP, NEXT_TEST, Connection, draw_id
 from grader.sandbox.limits import CALLS_OF_TIME
 from grader.sandbox.record import Name
@@ -86,10 +86,6 @@ class Recording:
 
     def pending(self) -> bool:
         return self._channel.pending()
-
-
-def joined(buffers: Iterable[Any]) -> bytes:
-    return b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])
 
 
 def digest_of(fields: list[Any], blob: np.ndarray[Any, Any]) -> bytes:

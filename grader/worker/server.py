@@ -386,7 +386,7 @@ class Server:
             )
         except BaseException as error:
             frame = codec.Encoder(self.wrap).frame([number, "error", self.notes(), spent], [self.describe(error), []])
-        self.channel.send(frame)
+        self.channel.hold(frame)
 
     _perform = staticmethod(perform)
 

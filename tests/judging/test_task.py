@@ -38,6 +38,18 @@ def test_messages_arrive_in_their_order_whatever_their_size(pair: Pair) -> None:
     assert kind == "small" and plain["file"] == "f.py"
 
 
+def test_what_is_held_goes_out_with_the_next_message_or_when_it_is_to(pair: Pair) -> None:
+    pair[0].hold("first", 1)
+    with pytest.raises(TimeIsUp):
+        pair[1].receive(time.monotonic() + 0.01)
+    pair[0].send("second")
+    assert pair[1].receive(time.monotonic() + 30) == ("first", [1])
+    assert pair[1].receive(time.monotonic() + 30) == ("second", [])
+    pair[0].hold("third")
+    pair[0].flush()
+    assert pair[1].receive(time.monotonic() + 30) == ("third", [])
+
+
 def test_nothing_before_the_deadline(pair: Pair) -> None:
     with pytest.raises(TimeIsUp):
         pair[1].receive(time.monotonic() + 0.01)

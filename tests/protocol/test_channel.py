@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from grader.protocol import codec
-from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
+from grader.protocol.channel import SMALL, Channel, ChannelClosed, DeadlinePassed
 from grader.protocol.codec import HEADER, MAGIC, MAX_BLOB, MAX_BODY, WireError
 
 Pair = tuple[Channel, socket.socket]
@@ -143,3 +143,39 @@ class TestSend:
             channel.send(codec.Encoder().frame([], [1]))
         with pytest.raises(ChannelClosed):
             channel.receive()
+
+
+class TestHold:
+    def test_frames_go_out_together_in_their_order(self, pair: Pair) -> None:
+        channel, theirs = pair
+        channel.hold([b"one", b"two"])
+        channel.hold([b"three"])
+        channel.send([b"four"])
+        assert theirs.recv(100) == b"onetwothreefour"
+
+    def test_before_it_waits_for_the_other_end(self, pair: Pair) -> None:
+        channel, theirs = pair
+        channel.hold([b"an answer"])
+        with pytest.raises(DeadlinePassed):
+            channel.receive(soon())
+        assert theirs.recv(100) == b"an answer"
+
+    def test_none_is_held_for_long(self, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+        channel, theirs = pair
+        monkeypatch.setattr("grader.protocol.channel.HELD_SECONDS", 0.0)
+        channel.hold([b"an answer"])
+        assert theirs.recv(100, socket.MSG_DONTWAIT) == b"an answer"
+
+    def test_a_large_one_is_not_held(self, pair: Pair) -> None:
+        channel, theirs = pair
+        channel.hold([b"small"])
+        channel.hold([b"head", np.zeros(SMALL)])
+        assert theirs.recv(9, socket.MSG_DONTWAIT) == b"smallhead"
+
+    def test_what_is_done_to_an_array_afterwards_is_not_sent(self, pair: Pair) -> None:
+        channel, theirs = pair
+        array = np.zeros(3, np.uint8)
+        channel.hold([b"head", array])
+        array += 1
+        channel.send([])
+        assert theirs.recv(100) == b"head" + bytes(3)

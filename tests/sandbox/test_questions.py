@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from grader.protocol import codec
+from grader.protocol.channel import joined
 from grader.sandbox.connection import LONG_ID, Connection, RemoteModule
 from grader.sandbox.record import Name
-from grader.sandbox.recorded import Answers, RecordedChannel, Step, digest_of, joined, with_id
+from grader.sandbox.recorded import Answers, RecordedChannel, Step, digest_of, with_id
 
 RAISED = codec.Encoder().encode([["ValueError"], "ValueError", 0, "no", ["no"], [[3, "f"]], 0, [["x", [2, 3]]], None])
 NAMES = {"double": Name("function", 7)}
