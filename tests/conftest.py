@@ -25,7 +25,7 @@ from tests.order.process_state import pytest_runtest_protocol, pytest_runtest_te
 from tests.pace import changed, forked, kept
 from tests.pace.matrix import BRIEF, sampled, search_times, why_missing
 from tests.pace.memory import pytest_collection_finish
-from tests.pace.shared import made_once
+from tests.pace.shared import compiled_once, made_once
 from tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from tests.support.small_course import Graded, SmallCourse
 
@@ -50,12 +50,16 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("full")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Look for no garbage while tests are collected, since they stay."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Look for no garbage while tests are collected, since they stay; one worker compiles what all import."""
     is_worker = hasattr(session.config, "workerinput")
     if is_worker or not session.config.getoption("numprocesses", None):  # else workers collect, and not this one
         gc.disable()
+    if not is_worker:
+        return (yield)
+    with compiled_once(session.config.cache.mkdir("collecting") / "lock"):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)  # each nth set of parameters is counted in the order of the file, not in a random one

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+
+from tests.support.places import TESTS
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
@@ -25,3 +28,15 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(shared)
             done.touch()
     return shared
+
+
+COMPILED = TESTS / "worker" / "__pycache__"  # is there when all that tests import has been compiled, or nearly all
+
+
+@contextmanager
+def compiled_once(lock: Path, compiled: Path = COMPILED) -> Iterator[None]:
+    """Collect tests in the block: in a fresh clone, where nothing is compiled, after the worker that does so first."""
+    with FileLock(lock) as held:
+        if compiled.exists():
+            held.release()
+        yield

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from filelock import FileLock, Timeout
 
 from grader.isolation import tiers
 from tests.pace import changed, matrix, memory, options
-from tests.pace.shared import made_once
+from tests.pace.shared import compiled_once, made_once
 from tests.support.places import ROOT
 
 WEB = ROOT / "tests" / "web" / "test_browser.py"
@@ -245,3 +246,12 @@ def test_where_making_it_fails_the_next_makes_it_from_the_beginning(tmp_path: Pa
         made_once(Factory(tmp_path / "popen-gw0"), "thing", fails)  # type: ignore[arg-type]
     found = made_once(Factory(tmp_path / "popen-gw1"), "thing", makes)  # type: ignore[arg-type]
     assert [each.name for each in found.iterdir()] == ["whole"]
+
+
+def test_in_a_fresh_clone_one_worker_collects_first_and_then_all_do(tmp_path: Path) -> None:
+    lock, compiled = tmp_path / "lock", tmp_path / "__pycache__"
+    with compiled_once(lock, compiled), pytest.raises(Timeout), FileLock(lock, timeout=0):
+        pass
+    compiled.mkdir()
+    with compiled_once(lock, compiled), FileLock(lock, timeout=10):
+        pass
