@@ -155,12 +155,14 @@ class Tally:
             return f"{self.stage}: {self.kept} kept"
         ran = self.passed + self.failed + len(self.faults)  # what was not run says nothing of the speed
         rate = ran / seconds if seconds > 0 else 0.0
-        left = (self.total - self.done) / rate if rate else 0.0
         waits = f"{self.waits} waiting, " if self.waits else ""
         failed = self.failed + self.missing + self.rejected
         counts = f"{self.passed} passed, {failed} not, {waits}{count(len(self.faults), 'fault')}"
+        if not rate:
+            return f"{self.stage}: {counts}"
         pace = f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.0f}/min"
-        return f"{self.stage}: {counts}, {pace}" + (f", {_duration(left)} left" if with_rest else "")
+        left = f", {_duration((self.total - self.done) / rate)} left" if with_rest else ""
+        return f"{self.stage}: {counts}, {pace}{left}"
 
 
 def _duration(seconds: float) -> str:

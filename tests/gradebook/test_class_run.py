@@ -20,6 +20,7 @@ def test_a_tally_says_how_far_it_is_in_words() -> None:
     assert tally.words(1000.0) == "s15: 20 passed, 8 not, 1 fault, 2/min, 39 min 6 s left"
     assert Tally("s15", 100, kept=3).words(0) == "s15: 3 kept"
     assert Tally("s15", 100_000, passed=1).words(1.0).endswith("27 h 46 min left")
+    assert Tally("s15", 100, missing=2).words(1.0) == "s15: 0 passed, 2 not, 0 faults"  # nothing ran: no speed is known
     assert Tally("s15", 3, kept=3).summary == "nothing is new; 3 had a result before"
     assert tally.summary == (
         "20 passed, 5 did not, 2 handed in nothing, 1 cannot be accepted, 1 grader fault; 10 had a result before"
