@@ -302,7 +302,8 @@ class Layout:
         for node, place in self:
             match node:
                 case ast.Name(id=name, ctx=ast.Load()):
-                    found[name].add(place.owner)
+                    if self.binding_of.get(node) in (None, self._module.bound.get(name)):
+                        found[name].add(place.owner)
                 case ast.Attribute(attr=name):
                     found[f".{name}"].add(place.owner)
                 case ast.Global(names=names):

@@ -146,6 +146,12 @@ def found(source: str) -> Problem | None:
         ("def _a(a):\n    return a @ a\nT = [_a]\ndef f(a):\n    return T[0](a)\ndef g(a):\n    return a\n", {"f"}),
         ("def _a(a):\n    return a @ a\ndef f(a, by=_a):\n    return by(a)\ndef g(a):\n    return a\n", {"f"}),
         ("def _a(a):\n    return a @ a\ndef f(a):\n    return a\n", set()),
+        (
+            "def g(a):\n    return a @ a\ndef f(a):\n    g = a\n    return g\ndef h(g):\n    return [g for g in g]\n",
+            {"g"},
+        ),
+        ("def g(a):\n    return a @ a\ndef f(a):\n    def h(g=g):\n        return g(a)\n    return h()\n", {"f", "g"}),
+        ("def f(a):\n    global h\n    h = g\n    return h(a)\ndef g(a):\n    return a @ a\n", {"f", "g"}),
         ("if 1:\n    def f(a):\n        return a @ a\nelse:\n    def f(a):\n        return a\n", {"f"}),
         (
             "def f(a):\n    global k\n    k = lambda: a @ a\ndef g():\n    return k()\ndef h():\n    return 1\n",
@@ -382,7 +388,7 @@ def test_many_mentions_are_followed_once() -> None:
     layout = Layout(ast.parse(source))
     found, calls = with_calls(lambda: reached(layout, ["f0", "f1", "f2"]))
     assert len([name for name in found if name.startswith("f")]) == 1000
-    assert calls < 10_000
+    assert calls < 20_000
 
 
 @pytest.mark.parametrize(
