@@ -299,11 +299,16 @@ class Layout:
         for owner, decorator in self._decorated:
             if decorator in self.owners:  # who gets a function may keep it anywhere
                 found[owner].add(TOP_LEVEL)
-        for node, place in self:
+        modules: set[ast.AST] = set()  # and their attributes, which are no methods of the module's own classes
+        for node, place in zip(reversed(self.nodes), reversed(self.places), strict=True):
             match node:
                 case ast.Name(id=name, ctx=ast.Load()):
-                    if self.binding_of.get(node) in (None, self._module.bound.get(name)):
+                    binding = self.binding_of.get(node)
+                    modules.update([node] if binding is not None and binding.is_imported else [])
+                    if binding in (None, self._module.bound.get(name)):
                         found[name].add(place.owner)
+                case ast.Attribute(value=value) if value in modules:
+                    modules.add(node)
                 case ast.Attribute(attr=name):
                     found[f".{name}"].add(place.owner)
                 case ast.Global(names=names):
@@ -453,14 +458,12 @@ class Layout:
         self._push(node.body, inner)
 
     def _is_plain(self, base: ast.expr) -> bool:
-        if isinstance(base, ast.Subscript):
-            base = base.value
         match base:
+            case ast.Subscript(value=inner):
+                return self._is_plain(inner)
             case ast.Name(id=name):
                 return name in _PLAIN_BASES or name in self.plain_classes
-            case ast.Attribute(attr=name):
-                return name in _PLAIN_BASES
-        return False
+        return isinstance(base, ast.Attribute) and base.attr in _PLAIN_BASES
 
 
 def spelt(node: ast.expr) -> tuple[ast.Name | None, str]:

@@ -189,6 +189,13 @@ CLASS = "class C:\n    def a(self, x):\n        return {a}\n    def b(self, x):\
         ("x", "x @ x", "def f(x):\n    return C()\ndef g(x):\n    return x\n", {"C", "C.b", "f"}),
         ("x", "x", "class D(C):\n    def d(self):\n        return 1 @ 2\ndef f():\n    return D()\n", {"f"}),
         ("f(x)", "x", "def f(x):\n    return x @ x\n", {"C", "C.a", "f"}),
+        ("x @ x", "x", "import m\ndef f(x):\n    return m.a(x) + m.n.a(x)\n", {"C", "C.a"}),
+        (
+            "x @ x",
+            "x",
+            "import m\ndef g():\n    global m\n    m = 1\ndef f(x):\n    return m.a(x)\n",
+            {"C", "C.a", "f"},
+        ),
     ],
 )
 def test_a_use_in_a_class_costs_the_class_and_who_mentions_the_method(
