@@ -97,7 +97,8 @@ ATTRIBUTES = {
 }  # fmt: skip
 PATHS = {
     **dict.fromkeys(("importlib", "imp", "pkgutil", "runpy", "pydoc", "zipimport"), _IMPORT),
-    **dict.fromkeys(("code", "codeop", "timeit", "profile", "cProfile", "trace", "bdb", "pdb", "doctest"), _CODE),
+    **dict.fromkeys(("code", "codeop", "profile", "cProfile", "trace", "bdb", "pdb", "doctest"), _CODE),
+    **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), _CODE),
     **dict.fromkeys(("typing.get_type_hints", "typing.ForwardRef", "numpy.testing.runstring"), _CODE),
     **dict.fromkeys(("builtins", "sys.modules", "inspect.getmembers", "inspect.getmembers_static"), _TABLE),
     **dict.fromkeys(("operator.attrgetter", "operator.methodcaller"), _PASSED),

@@ -660,6 +660,12 @@ f("ab")
 def f(words):
     return words.sorted
 
+import timeit
+def f():
+    start = timeit.default_timer()
+    return timeit.default_timer() - start
+f()
+
 import random as chance
 def f(words):
     chance.sort(words)
@@ -1277,6 +1283,10 @@ def f(x):
 import typing
 def f(x):
     return typing.get_type_hints(x)
+
+from timeit import timeit as time
+def f(x):
+    return time("sorted([1])")
 
 import code
 def f(x):
