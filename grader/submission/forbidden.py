@@ -101,7 +101,7 @@ PATHS = {
     **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), _CODE),
     **dict.fromkeys(("typing.get_type_hints", "typing.ForwardRef", "numpy.testing.runstring"), _CODE),
     **dict.fromkeys(("builtins", "sys.modules", "inspect.getmembers", "inspect.getmembers_static"), _TABLE),
-    **dict.fromkeys(("operator.attrgetter", "operator.methodcaller"), _PASSED),
+    **dict.fromkeys(GETTERS, _PASSED),
     **dict.fromkeys(("inspect.getattr_static", "string.Formatter"), _ATTRIBUTE),
     **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._getframe"), _INSIDE),
     **dict.fromkeys(("sys._current_frames", "sys.settrace", "sys.setprofile", "types.CodeType"), _INSIDE),
@@ -112,7 +112,7 @@ PATHS = {
 _HELD = frozenset({"sys", "builtins", "numpy"})  # as attributes of other modules
 # Modules whose bare mention hands them on; others are arrays', functions' and arguments' names too often.
 _MODULES = frozenset({"operator", "_operator", "sys", "builtins", "importlib"})
-FOLLOWED = frozenset(path.partition(".")[0] for path in PATHS) | {"numpy", "operator", "_operator"}
+FOLLOWED = frozenset(root(path) for path in PATHS) | {"numpy", "operator", "_operator"}
 
 _METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
@@ -264,6 +264,7 @@ class Layout:
         self.bindings: list[Binding] = []
         self.binding_of: dict[ast.AST | None, Binding] = {}  # of each name that the text binds where it stands
         self.owners: set[str] = set()
+        self.methods: set[str] = set()  # of any class, by name alone
         self.plain_classes: set[str] = set()
         self.own: set[ast.AST] = set()  # their definitions, and the arguments that are their own objects
         self._edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
@@ -313,8 +314,7 @@ class Layout:
                 case ast.Attribute(attr=name):
                     found[f".{name}"].add(place.owner)
                 case ast.Global(names=names):
-                    for name in names:
-                        found[place.owner].add(name)
+                    found[place.owner].update(names)
         return found
 
     def _push(self, nodes: Sequence[ast.AST], place: Scope) -> None:
@@ -396,6 +396,7 @@ class Layout:
 
     def _function(self, node: _Function, place: Scope) -> None:
         inner = place.inner(place.owner, place.owner == TOP_LEVEL)
+        self.methods.update([node.name] if place.is_body and place is not self._module else [])
         if place.kind != "function":
             within = place.owner.removesuffix(BODY)
             inner.owner = f"{within}.{node.name}" if place.kind == "class" else node.name
@@ -488,8 +489,7 @@ class Meanings:
     """The dotted names that an expression may stand for; assignments are followed for the modules that are named."""
 
     def __init__(self, layout: Layout, followed: frozenset[str]) -> None:
-        self._binding_of = layout.binding_of
-        self._plain_classes = layout.plain_classes
+        self._layout = layout
         self._stars: list[str] = []
         own = set(layout.own)
         classes = [binding for binding in layout.bindings if isinstance(binding.nodes[0], ast.ClassDef)]
@@ -518,14 +518,14 @@ class Meanings:
 
     def binding(self, node: ast.expr) -> Binding | None:
         """What binds the name that a dotted name begins with."""
-        return self._binding_of.get(spelt(node)[0])
+        return self._layout.binding_of.get(spelt(node)[0])
 
     def paths(self, node: ast.expr) -> list[str]:
         """The dotted names that an expression may stand for; none for a value that the module computes."""
         begin, rest = spelt(node)
         if begin is None:
             return []
-        if (binding := self._binding_of.get(begin)) is not None:
+        if (binding := self._layout.binding_of.get(begin)) is not None:
             return [f"{path}{rest}" for path in sorted(binding.paths)]
         return [f"{path}{rest}" for path in (begin.id, *(f"{star}.{begin.id}" for star in self._stars))]
 
@@ -533,7 +533,7 @@ class Meanings:
         """Whether each name that is assigned stands for what the value stands for."""
         paths = set(self.paths(node.value))
         return bool(paths) and all(
-            isinstance(target, ast.Name) and paths <= self._binding_of[target].paths for target in node.targets
+            isinstance(target, ast.Name) and paths <= self._layout.binding_of[target].paths for target in node.targets
         )
 
     def is_own(self, node: ast.expr, place: Scope) -> bool:
@@ -543,7 +543,7 @@ class Meanings:
                 case ast.Name():
                     return self.binding(node) in self._own
                 case ast.Call(func=ast.Name(id="super")):
-                    return root(place.owner) in self._plain_classes
+                    return root(place.owner) in self._layout.plain_classes
                 case ast.Call(func=ast.Name(id="type"), args=[inner]) | ast.Attribute(value=inner, attr="__class__"):
                     node = inner
                 case ast.Call(func=ast.Name() as maker):
@@ -663,6 +663,7 @@ class _Search:
 
     def _call(self, node: ast.Call, place: Scope) -> Iterator[_Found]:
         function, given = node.func, node.args
+        paths = self._meanings.paths(function)
         self._called.add(function)
         if (
             isinstance(function, ast.Name)
@@ -675,9 +676,9 @@ class _Search:
                 yield from self._getattr(node, place)
             elif function.id == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
                 self._answered.add(function)
-        elif _LOAD in self._meanings.paths(function) and _reads_arrays(node):
-            self._answered.add(function)
-        elif getters := GETTERS.intersection(self._meanings.paths(function)):
+        elif _LOAD in paths and len(given) == 1 and not (node.keywords or isinstance(given[0], ast.Starred)):
+            self._answered.add(function)  # it names a file and no more, so that it unpickles nothing
+        elif getters := GETTERS.intersection(paths):
             self._answered.add(function)
             yield from self._getter(node, min(getters))
 
@@ -719,10 +720,14 @@ class _Search:
             yield f"{shown} (the operator {symbol})", None
         elif (way := ATTRIBUTES.get(name)) is not None:
             yield shown, way
-        elif self._is_method(target, name):
+        elif self._is_method(target, name, place):
             yield shown, None
 
-    def _is_method(self, target: ast.expr, name: str) -> bool:
+    def _is_method(self, target: ast.expr, name: str, place: Scope) -> bool:
+        """Whether it is the method that is forbidden; not where it may be one that the text defines under that name."""
+        is_inside = place.owner.endswith(f".{name}")  # a method that hands on to another one of its name
+        if name in self._layout.methods and not is_inside and not self._meanings.paths(target):
+            return False
         own = name in self._names.own_methods and not self._meanings.is_module(target)
         return own or (name in self._names.array_methods and self._may_be_array(target))
 
@@ -735,11 +740,6 @@ class _Search:
                 return False
         roots = {root(path) for path in self._meanings.paths(target)}
         return not roots or "numpy" in roots
-
-
-def _reads_arrays(call: ast.Call) -> bool:
-    """Say whether a call of np.load names a file and no more, so that it unpickles nothing."""
-    return len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) and not call.keywords
 
 
 def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
@@ -757,8 +757,7 @@ def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
 
 def key_of(layout: Layout, function: str) -> str:
     """The name under which a function, class or `Class.method` of a stage stands in the module, if it does at all."""
-    within = function.partition(".")[0]
-    for name in (function, within):
+    for name in (function, root(function)):
         if name in layout.owners:
             return name
     return "__getattr__"  # Python asks it for what a module lacks

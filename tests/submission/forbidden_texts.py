@@ -648,6 +648,97 @@ def f(trace, profile, code):
     return trace.real + profile.real + code.real
 np.trace(np.eye(2))
 
+import numpy as np
+class Vector:
+    def __init__(self, x):
+        self.x = x
+    def sort(self):
+        return Vector(np.unique(self.x))
+    @classmethod
+    def made(cls, x):
+        return cls(x).sort()
+
+import numpy as np
+class Vector:
+    def sort(self):
+        return self
+def f():
+    v: Vector = Vector()
+    return v.sort()
+
+class Vector:
+    def sort(self):
+        return self
+def f():
+    with_v = [Vector() for _ in range(3)]
+    return [v.sort() for v in with_v]
+
+class Vector:
+    def sort(self):
+        return self
+def f(v: Vector):
+    return v.sort()
+
+class Vector:
+    def sort(self):
+        return self
+def f():
+    if (v := Vector()):
+        return v.sort()
+
+class Vector:
+    def sort(self):
+        return self
+    def both(self):
+        other = Vector()
+        copy = self
+        return other.sort(), copy.sort()
+
+class Vector:
+    def sort(self):
+        return self
+v, w = Vector(), Vector()
+def f():
+    return v.sort(), w.sort()
+
+class Vector:
+    def sort(self):
+        return self
+class Holder:
+    def __init__(self):
+        self.v = Vector()
+    def f(self):
+        return self.v.sort()
+
+from dataclasses import dataclass
+@dataclass
+class Vector:
+    x: int
+    def sort(self):
+        return self
+def f():
+    v = Vector(3)
+    return v.sort()
+
+def f(n):
+    class Local:
+        def sort(self):
+            return n
+    return Local().sort()
+
+class Vector:
+    class Part:
+        def sort(self):
+            return 1
+    def f(self):
+        return Vector.Part().sort()
+
+class Vector(tuple):
+    def sort(self):
+        return self
+def f():
+    return Vector().sort()
+
 lazy = (eval(x) for x in (1, 2))
 def eval(x):
     return x
@@ -1315,6 +1406,16 @@ def f(words):
 
 def f(words):
     return [eval for eval in (eval,)][0]("words")
+
+class Shelf:
+    def sort(self):
+        self.books.sort()
+
+class Shelf:
+    def sort(self):
+        return self
+def f(words):
+    list.sort(words)
 
 import _heapq
 def f(words):
