@@ -929,9 +929,6 @@ f = lambda x, by=sorted: by(x)
 def f(x, sorted=sorted):
     return sorted(x)
 
-def f(x, s={"s": sorted}):
-    return s["s"](x)
-
 import functools
 f = functools.partial(sorted, reverse=True)
 
@@ -949,47 +946,16 @@ class Mine(list):
         self.sort()
 
 def f(x):
-    sort = x.sort
-    sort()
-
-def f(x):
     list.sort(x)
-
-def f(x):
-    getattr(x, "sort")()
-
-def f(x):
-    getattr(x, "so" + "rt")()
-
-def f(x):
-    return (lambda g: g(x, "sort"))(getattr)
-
-import builtins
-def f(x):
-    return builtins.sorted(x)
 
 import builtins as b
 q = b
 def f(x):
     return q.sorted(x)
 
-from builtins import sorted
-def f(x):
-    return sorted(x)
-
 from builtins import *
 def f(x):
     return sorted(x)
-
-def f(x):
-    return __builtins__["sorted"](x)
-
-def f(x):
-    return __import__("builtins").sorted(x)
-
-import importlib
-def f(x):
-    return importlib.import_module("heapq").nsmallest(1, x)
 
 from heapq import nsmallest as small
 def f(x):
@@ -1023,10 +989,6 @@ def f(a):
 import numpy as np
 def f(a):
     return [m.linalg.inv(a) for m in [np.ma.core.np]]
-
-import numpy as np
-def f(a, b):
-    return np.lib.stride_tricks.np.matmul(a, b)
 
 import numpy as np
 def f(a, b):
@@ -1066,80 +1028,13 @@ def f(a, b):
 
 import numpy as np
 def f(a, b):
-    for m in (np,):
-        return m.dot(a, b)
-
-import numpy as np
-def f(a, b):
-    match np:
-        case m:
-            return m.dot(a, b)
-
-import numpy as np
-def f(a, b):
-    match a:
-        case object(dot=d):
-            return d(b)
-
-import contextlib, numpy as np
-def f(a, b):
-    with contextlib.nullcontext(np) as m:
-        return m.dot(a, b)
-
-import numpy as np
-def f(a, b):
-    if (m := np):
-        return m.dot(a, b)
-
-import numpy as np
-class C:
-    m = np
-    d = np.dot
-
-import numpy as np
-def f(a, b):
     self = np
     return self.dot(a, b)
 
 import numpy as np
 def f(a, b):
-    np2: object = np
-    return np2.dot(a, b)
-
-import numpy as np
-def f(a, b):
-    p = np.dot
-    return p(a, b)
-
-import numpy as np
-d = np.dot
-def f(a, b):
-    return d(a, b)
-
-import numpy as np
-def f(a, b):
     np = None
     return a.dot(b)
-
-def f(a, b):
-    return a.__matmul__(b)
-
-def f(a, b):
-    a @= b
-    return a
-
-def f(a, b):
-    def inner(a, b=b):
-        return a @ b
-    return inner(a)
-
-class C:
-    def f(self, a, b):
-        return [x @ b for x in a]
-
-import numpy
-def f(a, b):
-    return numpy.core.multiarray.dot(a, b)
 
 import numpy as np
 linalg = np.linalg
@@ -1152,10 +1047,6 @@ def f(a):
     la = [np.linalg][0]
     return la.inv(a)
 
-from numpy import *
-def f(a, b):
-    return dot(a, b)
-
 import numpy as np
 def g(np):
     return np
@@ -1165,42 +1056,13 @@ def f(a, b):
 def f(x, s=f"{sorted([1])}"):
     return s
 
-def f(x):
-    return f"{sorted(x)}"
-
 C = type("C", (), {"m": sorted})
 def f(x):
     return C.m(x)
 
 def f(x):
-    return sorted.__call__(x)
-
-def f(x):
     a = b = sorted
     return a(x)
-
-def f(x):
-    a, b = sorted, 1
-    return a(x)
-
-def f(x):
-    if (s := sorted):
-        return s(x)
-
-def f(x):
-    for s in [sorted]:
-        return s(x)
-
-def f(x):
-    match sorted:
-        case s:
-            return s(x)
-
-def f(x):
-    return [s(x) for s in (sorted,)][0]
-
-def f(x):
-    return {1: sorted}[1](x)
 
 def f(x):
     try:
@@ -1234,36 +1096,11 @@ def f(a):
     return getattr(getattr(np, "linalg"), "inv")(a)
 
 import numpy as np
-def f(a):
-    return getattr(np.linalg, "inv")(a)
-
-import numpy as np
-def f(a):
-    return np.linalg.__getattribute__("inv")(a)
-
-import numpy as np
-def f(a):
-    return vars(np.linalg)["inv"](a)
-
-import numpy as np
-def f(a):
-    return (np.linalg or 1).inv(a)
-
-import numpy as np
-def f(a):
-    xs = [np]
-    return xs[0].linalg.inv(a)
-
-import numpy as np
 class A:
     pass
 A.np = np
 def f(a):
     return A.np.linalg.inv(a)
-
-import numpy as np
-def g(m=np.linalg):
-    return m.inv
 
 import functools, numpy as np
 def f(a):
@@ -1277,18 +1114,6 @@ from numpy import linalg as l
 def f(a):
     return l.inv(a)
 
-import operator, numpy as np
-def f(a):
-    return operator.attrgetter("linalg.inv")(np)(a)
-
-import operator
-def f(x):
-    return operator.methodcaller("sort")(x)
-
-import sys
-def f(x):
-    return sys.modules["numpy"].dot(x, x)
-
 import sys as s
 t = s
 def f(x):
@@ -1296,23 +1121,8 @@ def f(x):
 
 import numpy as np
 def f(a):
-    def np2():
-        return np
-    return np2().linalg.inv(a)
-
-import numpy as np
-def f(a):
-    return (lambda: np)().linalg.inv(a)
-
-import numpy as np
-def f(a):
     *m, _ = np, 1
     return m[0].linalg.inv(a)
-
-import numpy as np
-def f(a):
-    m = np if a is None else np
-    return m.linalg.inv(a)
 
 import inspect
 def f(x):
@@ -1325,17 +1135,6 @@ def f(x):
 import asyncio
 def f(x):
     return asyncio.base_events.heapq.nsmallest(1, x)
-
-import numpy as np
-def f(a, b):
-    return np.ndarray.dot(a, b)
-
-import numpy as np
-def f(a):
-    m = np.linalg
-    def g():
-        return m.inv(a)
-    return g()
 
 import numpy as np
 def make(m):
@@ -1371,17 +1170,9 @@ class C:
 def f(x):
     return C.nsmallest(1, x)
 
-import typing
-def f(x):
-    return typing.get_type_hints(x)
-
 from timeit import timeit as time
 def f(x):
     return time("sorted([1])")
-
-import code
-def f(x):
-    return code.InteractiveInterpreter().runsource("sorted")
 
 x = [2, 1]
 x.sort()
@@ -1432,13 +1223,6 @@ def f(words):
 from os import sys as s
 def f(words):
     return s.modules["builtins"].sorted(words)
-
-def f(words):
-    order = words.sort
-
-import operator
-def f(words):
-    operator.methodcaller("sort")(words)
 
 def g():
     global y

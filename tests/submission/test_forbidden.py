@@ -38,7 +38,7 @@ def read(source: str, *functions: str) -> SourceFindings:
 
 def ranked(body: str) -> SourceFindings:
     """What is refused of a function whose body is one line."""
-    return read(f"import operator\nimport random as chance\n\n\ndef ranked(words):\n    {body}\n")
+    return read(f"import operator\n\n\ndef ranked(words):\n    {body}\n")
 
 
 @pytest.mark.parametrize(
