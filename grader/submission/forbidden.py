@@ -3,9 +3,10 @@
 It is a help for learners and no wall: it reads names, and a program can be written whose names say nothing. Begin with
 `read_forbidden`; `Layout` says where in the module a node stands.
 
-A name that the text binds in a scope is the learner's own there, whatever the stage forbids under that name; what is
-bound to something forbidden is found where it is bound. Scopes are worked out here and not by Python's `symtable`: from
-3.12 on that has none for a comprehension, and a module or a class reads the builtin until it binds the name.
+A name that the text binds in a scope is the learner's own there, whatever the stage forbids under that name, as is a
+method that a class defines; what is bound to something forbidden is found where it is bound. Scopes are worked out here
+and not by Python's `symtable`: from 3.12 on that has none for a comprehension, and a module or a class reads the
+builtin until it binds the name.
 """
 
 from __future__ import annotations
