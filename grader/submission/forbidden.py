@@ -666,16 +666,14 @@ class _Search:
         function, given = node.func, node.args
         paths = self._meanings.paths(function)
         self._called.add(function)
-        if (
-            isinstance(function, ast.Name)
-            and function.id in ("getattr", "hasattr", "vars")
-            and function not in self._layout.binding_of
-        ):
+        is_builtin = function not in self._layout.binding_of
+        name = function.id if isinstance(function, ast.Name) and is_builtin else ""
+        if name in ("getattr", "hasattr", "vars"):
             self._answered.update(given[:1])
-            if function.id == "getattr":
+            if name == "getattr":
                 self._answered.add(function)
                 yield from self._getattr(node, place)
-            elif function.id == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
+            elif name == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
                 self._answered.add(function)
         elif _LOAD in paths and len(given) == 1 and not (node.keywords or isinstance(given[0], ast.Starred)):
             self._answered.add(function)  # it names a file and no more, so that it unpickles nothing
