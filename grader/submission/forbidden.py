@@ -3,8 +3,10 @@
 It is a help for learners and no wall: it reads names, and a program can be written whose names say nothing. Begin with
 `read_forbidden`; `Layout` says where in the module a node stands.
 
-Scopes are worked out here and not by Python's `symtable`: from 3.12 on that has none for a comprehension, it knows
-no lines, and a name that is bound somewhere in a module or a class may still be the builtin where it is used.
+A name that the text binds in a scope is the learner's own there, whatever the stage forbids under that name, as is a
+method that a class defines; what is bound to something forbidden is found where it is bound. Scopes are worked out here
+and not by Python's `symtable`: from 3.12 on that has none for a comprehension, and a module or a class reads the
+builtin until it binds the name.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,8 +25,13 @@ from grader.submission.parsing import Problem, SourceFindings, and_more, bound_n
 
 BINDING = frozenset({
     ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
 })  # fmt: skip
+# Fields in the order in which Python evaluates them, where the tree has another one.
+_EVALUATED = {
+    ast.Assign: ("value", "targets"), ast.AnnAssign: ("annotation", "value", "target"),
+    ast.For: ("iter", "target", "body", "orelse"), ast.AsyncFor: ("iter", "target", "body", "orelse"),
+}  # fmt: skip
 _IDLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
 _INERT = (
     ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Attribute, ast.Subscript, ast.Lambda,
@@ -33,9 +40,9 @@ _INERT = (
 
 
 def parts(node: ast.AST) -> list[ast.AST]:
-    """The children of a node that can tell anything; a constant, an operator or a context cannot."""
+    """The children of a node that can tell anything, as they are evaluated; a constant or an operator cannot."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in _EVALUATED.get(type(node), node._fields):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _IDLE)]
@@ -53,22 +60,6 @@ def is_inert(expressions: Sequence[ast.expr]) -> bool:
             return False
         queue.extend(parts(node) if not isinstance(node, ast.Lambda) else ())
     return True
-
-
-def surely_bound(body: Sequence[ast.stmt]) -> dict[str, int]:
-    """Return the names that these statements bind whatever happens, with the line after which each is bound."""
-    found: dict[str, int] = {}
-    for node in body:
-        match node:
-            case ast.Assign(targets=targets):
-                names = [target.id for target in targets if isinstance(target, ast.Name)]
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-                names = [name]
-            case _:
-                names = bound_names(node)
-        for name in names:
-            found.setdefault(name, node.end_lineno or node.lineno)
-    return found
 
 
 @dataclass(frozen=True)
@@ -107,10 +98,11 @@ ATTRIBUTES = {
 }  # fmt: skip
 PATHS = {
     **dict.fromkeys(("importlib", "imp", "pkgutil", "runpy", "pydoc", "zipimport"), _IMPORT),
-    **dict.fromkeys(("code", "codeop", "timeit", "profile", "cProfile", "trace", "bdb", "pdb", "doctest"), _CODE),
+    **dict.fromkeys(("code", "codeop", "profile", "cProfile", "trace", "bdb", "pdb", "doctest"), _CODE),
+    **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), _CODE),
     **dict.fromkeys(("typing.get_type_hints", "typing.ForwardRef", "numpy.testing.runstring"), _CODE),
     **dict.fromkeys(("builtins", "sys.modules", "inspect.getmembers", "inspect.getmembers_static"), _TABLE),
-    **dict.fromkeys(("operator.attrgetter", "operator.methodcaller"), _PASSED),
+    **dict.fromkeys(GETTERS, _PASSED),
     **dict.fromkeys(("inspect.getattr_static", "string.Formatter"), _ATTRIBUTE),
     **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._getframe"), _INSIDE),
     **dict.fromkeys(("sys._current_frames", "sys.settrace", "sys.setprofile", "types.CodeType"), _INSIDE),
@@ -118,10 +110,10 @@ PATHS = {
     **dict.fromkeys(("inspect.currentframe", "inspect.stack", "inspect.trace", "inspect.getmodule"), _INSIDE),
     **dict.fromkeys(("pickle", "_pickle", "marshal", "ctypes", "_ctypes", "unittest.mock", "numpy.load"), _INSIDE),
 }  # fmt: skip
-_HELD = frozenset({"sys", "builtins"})  # as attributes of other modules
+_HELD = frozenset({"sys", "builtins", "numpy"})  # as attributes of other modules
 # Modules whose bare mention hands them on; others are arrays', functions' and arguments' names too often.
 _MODULES = frozenset({"operator", "_operator", "sys", "builtins", "importlib"})
-FOLLOWED = frozenset(path.partition(".")[0] for path in PATHS) | {"numpy", "operator", "_operator"}
+FOLLOWED = frozenset(root(path) for path in PATHS) | {"numpy", "operator", "_operator"}
 
 _METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
@@ -129,9 +121,7 @@ _METHODS = {
 }  # fmt: skip
 _KEYWORDS = {"and": "and_", "or": "or_"}  # the functions of the operator module that Python's keywords would be
 # Parts of NumPy that hold its functions once more, under the same last name.
-_INNER = frozenset(
-    {"core", "ma", "lib", "matlib", "emath", "dual", "compat", "polynomial", "fft", "testing", "np", "numpy"}
-)
+_INNER = frozenset({"core", "ma", "lib", "matlib", "emath", "dual", "compat", "polynomial", "fft", "testing", "linalg"})
 
 
 def beginnings(path: str) -> Iterator[str]:
@@ -145,10 +135,12 @@ def way_of(path: str) -> Way | None:
 
 
 def from_within(path: str, modules: Collection[str]) -> str:
-    """The path from the last of these modules on, where another of Python's modules holds it: os.sys is sys."""
+    """The path from the last of these modules on, where a module of Python or NumPy holds it: os.sys is sys."""
     first, *others = path.split(".")
+    others = ["numpy" if part == "np" else part for part in others]
     held = [place for place, part in enumerate(others) if part in modules]
-    return ".".join(others[held[-1] :]) if held and first in sys.stdlib_module_names else path
+    is_known = first == "numpy" or first in sys.stdlib_module_names
+    return ".".join(others[held[-1] :]) if held and is_known else path
 
 
 class Names:
@@ -184,7 +176,7 @@ class Names:
 
     def holds(self, path: str) -> bool:
         """Whether a dotted name is a module in which something forbidden lies."""
-        return path in self._holders
+        return from_within(path, self._tops) in self._holders
 
 
 TOP_LEVEL = ""  # the owner of what runs while the module is loaded
@@ -195,50 +187,73 @@ _PLAIN_BASES = frozenset({
 })  # fmt: skip
 # Python calls these while the class, or one derived from it, is made.
 _AT_IMPORT = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__", "__mro_entries__"})
-_NEVER = sys.maxsize  # the line after which a name is bound in a scope that binds it in one around it instead
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+# What one name can stand for is bounded: `x = x.a`, `x = x.b` and so on doubles it with each line.
+MAX_MEANINGS = 16
+MAX_DOTS = 8
+
+
+@dataclass(eq=False)
+class Binding:
+    """A name in the scope that binds it: by which nodes, and which dotted names it may stand for."""
+
+    since: int = 0  # the number of the first of these nodes
+    stays: bool = False  # it may be there once the module is loaded: more than `except` binds it
+    nodes: list[ast.AST] = field(default_factory=list)
+    paths: set[str] = field(default_factory=set)
+    is_crowded: bool = False  # it may stand for more than is followed
+    is_imported: bool = True  # and nothing else
+
+    def may_be(self, path: str) -> None:
+        """Let the name stand for one more dotted name, if that is not one too many."""
+        if len(self.paths) < MAX_MEANINGS and path.count(".") <= MAX_DOTS:
+            self.paths.add(path)
+        elif path not in self.paths:
+            self.is_crowded = True
 
 
 @dataclass(eq=False)
 class Scope:
     """One scope, or part of one: owner is the function that reaches what is mentioned here.
 
-    A use in what runs at import belongs to the module, whoever reaches it. bound says after which line a name is bound.
-    Python goes on to the builtin of a name that a module or a class has not bound yet: is_body says that this is one,
-    and only what is bound whatever happens is held there. In a function a name is bound in every line.
+    A use in what runs at import belongs to the module, whoever reaches it. Python goes on outwards from a name that a
+    module or a class has not bound yet: is_body says that this is one. In a function a name is bound in every line.
     """
 
     owner: str
     runs_at_import: bool
-    kind: str  # module, class, function
+    kind: str  # module, class, function, comprehension, generator
     around: Scope | None = None  # where Python looks for a name that is not bound here
-    own: set[str] | None = None  # in a method, the name of its own object, unless the method binds it anew
-    bound: dict[str, int] = field(default_factory=dict)
+    bound: dict[str, Binding] = field(default_factory=dict)
     is_body: bool = False
 
     @property
     def user(self) -> str:
         return TOP_LEVEL if self.runs_at_import else self.owner
 
-    def inner(self, owner: str, runs_at_import: bool) -> Scope:
+    def inner(self, owner: str, runs_at_import: bool, kind: str = "function") -> Scope:
         """A function's or comprehension's scope here; what a class binds is not seen in it."""
         is_class = self.is_body and self.around is not None
-        return Scope(owner, runs_at_import, "function", self.around if is_class else self, self.own)
+        return Scope(owner, runs_at_import, kind, self.around if is_class else self)
 
     def at_import(self, owner: str) -> Scope:
-        """The same scope, for an expression that is evaluated at import and that another owner reaches."""
-        return replace(self, owner=owner, runs_at_import=True)
+        """A module's or class's scope for an expression that is evaluated at import and that another owner reaches."""
+        return replace(self, owner=owner, runs_at_import=True) if self.kind in ("module", "class") else self
 
-    def binds(self, name: str, line: int) -> bool:
-        """Whether a name in that line is bound here or around here."""
+    def binding(self, name: str, time: int) -> Binding | None:
+        """What a name stands for where the node of that number stands; nothing where the text does not bind it."""
+        is_later = not self.runs_at_import or self.kind in ("function", "generator")
         scope: Scope | None = self
         while scope is not None:
-            first = scope.bound.get(name, _NEVER)
-            if first < line or (first < _NEVER and scope.kind == "module" and not self.runs_at_import):
-                return True
+            if (found := scope.bound.get(name)) is not None:
+                is_there = (scope is self or self.runs_at_import) and found.since < time
+                if is_there or not scope.is_body or (is_later and scope is not self and found.stays):
+                    return found if found.nodes else None  # none where it is declared global and never bound
             scope = scope.around
-        return False
+        return None
 
 
 class Layout:
@@ -247,18 +262,21 @@ class Layout:
     def __init__(self, tree: ast.Module) -> None:
         self.nodes: list[ast.AST] = []
         self.places: list[Scope] = []
-        self.binding: list[tuple[ast.AST, list[str]]] = []  # what defines, imports, assigns or takes names
-        self.deleted: set[str] = set()
+        self.bindings: list[Binding] = []
+        self.binding_of: dict[ast.AST | None, Binding] = {}  # of each name that the text binds where it stands
         self.owners: set[str] = set()
+        self.methods: set[str] = set()  # of any class, by name alone
         self.plain_classes: set[str] = set()
+        self.own: set[ast.AST] = set()  # their definitions, and the arguments that are their own objects
         self._edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
         self._decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
-        self._bodies: list[Scope] = []
         self._queue: list[tuple[ast.AST, Scope]] = []
-        self._body(tree.body, Scope(TOP_LEVEL, True, "module"))
+        self._module = Scope(TOP_LEVEL, True, "module", is_body=True)
+        self._push(tree.body, self._module)
         opening: Mapping[type[ast.AST], Callable[..., None]] = {
             ast.FunctionDef: self._function, ast.AsyncFunctionDef: self._function, ast.Lambda: self._lambda,
             ast.ClassDef: self._class, ast.Assign: self._assignment, ast.AnnAssign: self._assignment,
+            ast.NamedExpr: self._walrus, ast.Global: self._declared, ast.Nonlocal: self._declared,
             **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), self._comprehension),
         }  # fmt: skip
         while self._queue:
@@ -267,12 +285,10 @@ class Layout:
             self.places.append(place)
             if type(node) in BINDING:
                 self._bind(node, place)
-            elif isinstance(node, ast.Global) and place.around is not None:
-                place.bound.update(dict.fromkeys(node.names, _NEVER))
             opening.get(type(node), self._parts)(node, place)
-        for name in self.deleted:
-            for body in self._bodies:
-                body.bound.pop(name, None)
+        for time, (node, place) in enumerate(self):
+            if type(node) is ast.Name and (found := place.binding(node.id, time)) is not None:
+                self.binding_of.setdefault(node, found)  # it has one where it is bound itself
 
     def __iter__(self) -> Iterator[tuple[ast.AST, Scope]]:
         return zip(self.nodes, self.places, strict=True)
@@ -286,35 +302,52 @@ class Layout:
         for owner, decorator in self._decorated:
             if decorator in self.owners:  # who gets a function may keep it anywhere
                 found[owner].add(TOP_LEVEL)
-        for node, place in self:
+        modules: set[ast.AST] = set()  # and their attributes, which are no methods of the module's own classes
+        for node, place in zip(reversed(self.nodes), reversed(self.places), strict=True):
             match node:
                 case ast.Name(id=name, ctx=ast.Load()):
-                    found[name].add(place.owner)
+                    binding = self.binding_of.get(node)
+                    modules.update([node] if binding is not None and binding.is_imported else [])
+                    if binding in (None, self._module.bound.get(name)):
+                        found[name].add(place.owner)
+                case ast.Attribute(value=value) if value in modules:
+                    modules.add(node)
                 case ast.Attribute(attr=name):
                     found[f".{name}"].add(place.owner)
                 case ast.Global(names=names):
-                    for name in names:
-                        found[place.owner].add(name)
+                    found[place.owner].update(names)
         return found
 
     def _push(self, nodes: Sequence[ast.AST], place: Scope) -> None:
         self._queue.extend([(node, place) for node in reversed(nodes)])
 
     def _bind(self, node: ast.AST, place: Scope) -> None:
-        names = [node.arg] if isinstance(node, ast.arg) else bound_names(node)
-        if names:
-            self.binding.append((node, names))
+        names = bound_names(node)
         match node:
-            case ast.Name(id=name, ctx=ast.Del()):
-                self.deleted.add(name)
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Del()) | ast.MatchMapping(rest=str(name)):
                 names = [name]
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 names = [name]
-        if place.own and not isinstance(node, ast.arg):
-            place.own.difference_update(names)
-        if not place.is_body:
-            for name in names:
-                place.bound.setdefault(name, 0)
+        for name in names:
+            binding = place.bound.setdefault(name, Binding())
+            self._note(binding, node)
+            binding.stays |= not isinstance(node, ast.ExceptHandler)
+
+    def _note(self, binding: Binding, node: ast.AST) -> None:
+        if not binding.nodes:
+            binding.since = len(self.nodes) - 1
+            self.bindings.append(binding)
+        binding.nodes.append(node)
+        binding.is_imported &= isinstance(node, ast.Import | ast.ImportFrom)
+        self.binding_of[node] = binding  # of an import of several names the last: only names are asked for
+
+    def _declared(self, node: ast.Global | ast.Nonlocal, place: Scope) -> None:
+        """Names that are another scope's here too: the module's, or of the function around."""
+        scope = self._module if isinstance(node, ast.Global) else place.around or place
+        for name in node.names:
+            place.bound[name] = scope.bound.setdefault(name, Binding())
+            if isinstance(node, ast.Nonlocal):
+                self._note(place.bound[name], node)
 
     def _parts(self, node: ast.AST, place: Scope) -> None:
         """Queue the parts of a node; an expression of a statement in a class runs where the class is made."""
@@ -323,12 +356,6 @@ class Layout:
             return
         for part in reversed(parts(node)):
             self._push([part], place.at_import(TOP_LEVEL) if isinstance(part, ast.expr) else place)
-
-    def _body(self, statements: Sequence[ast.stmt], scope: Scope) -> None:
-        """Queue the statements of a module or a class."""
-        scope.bound, scope.is_body = surely_bound(statements), True
-        self._bodies.append(scope)
-        self._push(statements, scope)
 
     def _assignment(self, node: ast.Assign | ast.AnnAssign, place: Scope) -> None:
         """Of `name = other` at the top level, who uses the name reaches the other; where a call stands, it runs."""
@@ -348,12 +375,20 @@ class Layout:
 
     def _comprehension(self, node: _Comprehension, place: Scope) -> None:
         """What a comprehension goes over first is evaluated around it, where its own names are not bound."""
-        inner = place.inner(place.owner, place.runs_at_import)
-        inner.bound = {each.target.id: _NEVER for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
-        first = node.generators[0]
-        inside = [part for part in parts(node) if part is not first]
-        self._push([*inside, first.target, *first.ifs], inner)
+        kind = "generator" if isinstance(node, ast.GeneratorExp) else "comprehension"
+        inner = place.inner(place.owner, place.runs_at_import, kind)
+        first, *others = node.generators
+        results = [part for part in parts(node) if not isinstance(part, ast.comprehension)]
+        self._push([first.target, *first.ifs, *others, *results], inner)
         self._push([first.iter], place)
+
+    def _walrus(self, node: ast.NamedExpr, place: Scope) -> None:
+        """A name is bound around the comprehensions that it stands in, and after its value is evaluated."""
+        around = place
+        while around.kind in ("comprehension", "generator") and around.around is not None:
+            around = around.around
+        self._push([node.target], around)
+        self._push([node.value], place)
 
     def _lambda(self, node: ast.Lambda, place: Scope) -> None:
         inner = place.inner(place.owner, place.owner == TOP_LEVEL)
@@ -362,13 +397,16 @@ class Layout:
 
     def _function(self, node: _Function, place: Scope) -> None:
         inner = place.inner(place.owner, place.owner == TOP_LEVEL)
+        self.methods.update([node.name] if place.is_body and place is not self._module else [])
         if place.kind != "function":
             within = place.owner.removesuffix(BODY)
             inner.owner = f"{within}.{node.name}" if place.kind == "class" else node.name
             inner.runs_at_import = False
             self.owners.add(inner.owner)
             if place.kind == "class":
-                inner.own = self._own(node, within)
+                is_static = any(isinstance(by, ast.Name) and by.id == "staticmethod" for by in node.decorator_list)
+                given = [*node.args.posonlyargs, *node.args.args]
+                self.own.update(given[:1] if within in self.plain_classes and not is_static else [])
                 self._method(node.name, inner.owner, place.owner)
         self._decorators(node.decorator_list, inner.owner, place)
         self._arguments(node.args, place, inner)
@@ -383,11 +421,6 @@ class Layout:
         if name in _AT_IMPORT:
             self._edges.append((TOP_LEVEL, owner))
 
-    def _own(self, node: _Function, within: str) -> set[str] | None:
-        arguments = [*node.args.posonlyargs, *node.args.args]
-        static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-        return {arguments[0].arg} if arguments and not static and within in self.plain_classes else None
-
     def _arguments(self, arguments: ast.arguments, place: Scope, inner: Scope) -> None:
         given = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
         known = [each for each in given if each is not None]
@@ -401,8 +434,7 @@ class Layout:
     def _header(self, given: Iterable[ast.expr | None], place: Scope, inner: Scope) -> None:
         """What is evaluated where a function is defined; what only names something is reached by the function."""
         for part in filter(None, given):
-            at_import = place.at_import(inner.owner if is_inert([part]) else TOP_LEVEL)
-            self._push([part], place if place.kind == "function" else at_import)
+            self._push([part], place.at_import(inner.owner if is_inert([part]) else TOP_LEVEL))
 
     def _decorators(self, decorators: Iterable[ast.expr], owner: str, place: Scope) -> None:
         for decorator in decorators:
@@ -411,7 +443,7 @@ class Layout:
                 begin = begin.value if isinstance(begin, ast.Attribute) else begin.func
             if isinstance(begin, ast.Name) and place.kind != "function":
                 self._decorated.append((owner, begin.id))
-            self._push([decorator], place if place.kind == "function" else place.at_import(TOP_LEVEL))
+            self._push([decorator], place.at_import(TOP_LEVEL))
 
     def _class(self, node: ast.ClassDef, place: Scope) -> None:
         inner = place.inner(place.owner, place.runs_at_import)  # it belongs to the class or function that it stands in
@@ -421,28 +453,23 @@ class Layout:
             self._edges.append((node.name, inner.owner))
             is_plain = not node.keywords and all(self._is_plain(base) for base in node.bases)
             (self.plain_classes.add if is_plain else self.plain_classes.discard)(node.name)
+            self.own.update([node] if is_plain else [])
         self._decorators(node.decorator_list, node.name if place.kind == "module" else inner.owner, place)
-        inert = place.kind == "function" or (is_inert(node.bases) and not node.keywords)
-        self._push([*node.bases, *node.keywords], inner if inert else place.at_import(TOP_LEVEL))
-        self._body(node.body, inner)
+        is_named = is_inert(node.bases) and not node.keywords
+        self._push([*node.bases, *node.keywords], place.at_import(inner.owner if is_named else TOP_LEVEL))
+        inner.is_body = True
+        self._push(node.body, inner)
 
     def _is_plain(self, base: ast.expr) -> bool:
-        if isinstance(base, ast.Subscript):
-            base = base.value
         match base:
+            case ast.Subscript(value=inner):
+                return self._is_plain(inner)
             case ast.Name(id=name):
                 return name in _PLAIN_BASES or name in self.plain_classes
-            case ast.Attribute(attr=name):
-                return name in _PLAIN_BASES
-        return False
+        return isinstance(base, ast.Attribute) and base.attr in _PLAIN_BASES
 
 
-# What one name can stand for is bounded: `x = x.a`, `x = x.b` and so on doubles it with each line.
-MAX_MEANINGS = 16
-MAX_DOTS = 8
-
-
-def spelt(node: ast.expr) -> tuple[str | None, str]:
+def spelt(node: ast.expr) -> tuple[ast.Name | None, str]:
     """The name that a dotted name begins with, and what follows it, also where getattr spells a part; else None."""
     rest: list[str] = []
     while True:
@@ -451,8 +478,8 @@ def spelt(node: ast.expr) -> tuple[str | None, str]:
                 pass
             case ast.Call(func=ast.Name(id="getattr"), args=[inner, ast.Constant(value=str(name)), *_]):
                 pass
-            case ast.Name(id=name):
-                return name, "".join(reversed(rest))
+            case ast.Name():
+                return node, "".join(reversed(rest))
             case _:
                 return None, ""
         node = inner
@@ -463,89 +490,72 @@ class Meanings:
     """The dotted names that an expression may stand for; assignments are followed for the modules that are named."""
 
     def __init__(self, layout: Layout, followed: frozenset[str]) -> None:
-        self.imports: dict[str, set[str]] = {}
-        self.crowded: set[str] = set()  # names that may stand for more than is followed
-        self.bound: set[str] = set()  # names that are assigned, passed or defined
+        self._layout = layout
         self._stars: list[str] = []
-        defined: Counter[str] = Counter()  # how often a name is that of a function or class
-        others: defaultdict[str, set[ast.AST]] = defaultdict(set)  # what else binds a name
-        for node, names in layout.binding:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                self._import(node)
-            else:
-                self.bound.update(names)
-            if isinstance(node, _Function | ast.ClassDef):
-                defined.update(names)
-            else:
-                for name in names:
-                    others[name].add(node)
-        classes = layout.plain_classes - layout.deleted - others.keys()
-        self._plain_classes = {name for name in classes if defined[name] == 1}
-        made: set[ast.Name] = set()  # where an object of one of these classes is assigned
-        for node in layout.nodes:
-            match node if type(node) is ast.Assign else None:
+        own = set(layout.own)
+        classes = [binding for binding in layout.bindings if isinstance(binding.nodes[0], ast.ClassDef)]
+        self._classes = {binding for binding in classes if own.issuperset(binding.nodes)}
+        for node, place in layout:
+            match node:
+                case ast.Import() | ast.ImportFrom():
+                    self._import(node, place)
                 case ast.Assign(targets=targets, value=ast.Name() | ast.Attribute() as value):
-                    paths = [path for path in self.paths(value) if root(path) in followed]
-                    for target in targets if paths else ():
-                        if isinstance(target, ast.Name):
-                            self._add(target.id, paths)
-                case ast.Assign(targets=[ast.Name() as target], value=ast.Call(func=ast.Name(id=maker))):
-                    if maker in self._plain_classes:
-                        made.add(target)
-        self._made = {target.id for target in made if others[target.id] <= made}
+                    names = [target for target in targets if isinstance(target, ast.Name)]
+                    for path in self.paths(value) if names else ():
+                        for target in names if root(path) in followed else ():
+                            layout.binding_of[target].may_be(path)
+                case ast.Assign(targets=[ast.Name() as target], value=ast.Call(func=ast.Name() as maker)):
+                    own |= {target} if self.binding(maker) in self._classes else set()
+        self._own = {binding for binding in layout.bindings if own.issuperset(binding.nodes)}
 
-    def _add(self, name: str, paths: Iterable[str]) -> None:
-        known = self.imports.setdefault(name, set())
-        for path in paths:
-            if path in known:
-                continue
-            if len(known) < MAX_MEANINGS and path.count(".") <= MAX_DOTS:
-                known.add(path)
-            else:
-                self.crowded.add(name)
-
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias, path in zip(node.names, imported(node), strict=True):
+    def _import(self, node: ast.Import | ast.ImportFrom, place: Scope) -> None:
+        for alias, name, path in zip(node.names, bound_names(node), imported(node), strict=True):
             if alias.name == "*":
                 star = path.removesuffix(".*")
                 if star not in self._stars and len(self._stars) < MAX_MEANINGS:
                     self._stars.append(star)
-            elif isinstance(node, ast.Import) and not alias.asname:
-                self._add(root(path), [root(path)])
             else:
-                self._add(alias.asname or alias.name, [path])
+                place.bound[name].may_be(path if alias.asname or isinstance(node, ast.ImportFrom) else name)
+
+    def binding(self, node: ast.expr) -> Binding | None:
+        """What binds the name that a dotted name begins with."""
+        return self._layout.binding_of.get(spelt(node)[0])
 
     def paths(self, node: ast.expr) -> list[str]:
         """The dotted names that an expression may stand for; none for a value that the module computes."""
         begin, rest = spelt(node)
         if begin is None:
             return []
-        if known := self.imports.get(begin):
-            return [f"{path}{rest}" for path in sorted(known)]
-        unknown = [begin, *(f"{star}.{begin}" for star in self._stars)]
-        return [] if begin in self.bound else [f"{path}{rest}" for path in unknown]
+        if (binding := self._layout.binding_of.get(begin)) is not None:
+            return [f"{path}{rest}" for path in sorted(binding.paths)]
+        return [f"{path}{rest}" for path in (begin.id, *(f"{star}.{begin.id}" for star in self._stars))]
 
     def follows(self, node: ast.Assign) -> bool:
         """Whether each name that is assigned stands for what the value stands for."""
         paths = set(self.paths(node.value))
         return bool(paths) and all(
-            isinstance(target, ast.Name) and paths <= self.imports.get(target.id, set()) for target in node.targets
+            isinstance(target, ast.Name) and paths <= self._layout.binding_of[target].paths for target in node.targets
         )
 
     def is_own(self, node: ast.expr, place: Scope) -> bool:
         """Whether it is an object or a class that the module itself defines: neither an array nor a module."""
         while True:
             match node:
-                case ast.Name(id=name):
-                    return name in (place.own or ()) or name in self._made or name in self._plain_classes
+                case ast.Name():
+                    return self.binding(node) in self._own
                 case ast.Call(func=ast.Name(id="super")):
-                    return place.own is not None
+                    return root(place.owner) in self._layout.plain_classes
                 case ast.Call(func=ast.Name(id="type"), args=[inner]) | ast.Attribute(value=inner, attr="__class__"):
                     node = inner
-                case ast.Call(func=ast.Name(id=name)):
-                    return name in self._plain_classes
+                case ast.Call(func=ast.Name() as maker):
+                    return self.binding(maker) in self._classes
                 case _:
                     return False
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether it is a module, as far as the imports tell: what is named there is a function and no method."""
+        binding = self.binding(node)
+        return binding is not None and binding.is_imported and not any("." in path for path in self.paths(node))
 
 
 # Functions of numpy that are methods of arrays too: forbidding numpy.dot forbids x.dot().
@@ -584,11 +594,11 @@ class _Search:
         self._layout = layout
         self._names = Names(forbidden)
         self._meanings = Meanings(layout, self._names.followed)
+        self._builtins = BUILTINS | dict.fromkeys(self._names.builtins)
         self._operators = {OPERATORS[symbol]: symbol for symbol in forbidden.operators}
         self._within: set[ast.AST] = set()  # parts of a dotted name that are not the whole
         self._answered: set[ast.AST] = set()  # parts that may stand there, as the expression around them has shown
         self._called: set[ast.AST] = set()
-        self._loads: set[ast.AST] = set()  # np.load where it can read arrays alone
 
     def run(self) -> Iterator[tuple[ForbiddenUse, Scope]]:
         """Yield every use in a module with its place; the same one may come more than once."""
@@ -612,12 +622,10 @@ class _Search:
             case ast.Call():
                 yield from self._call(node, place)
             case ast.Name(id=name, ctx=ast.Load()):
-                if name in BUILTINS and node not in self._answered and not place.binds(name, node.lineno):
-                    yield name, BUILTINS[name]
-                elif name in self._names.builtins and not place.binds(name, node.lineno):
-                    yield name, None
-                else:
+                if node in self._layout.binding_of or name not in self._builtins:
                     yield from self._dotted(node)
+                elif (way := self._builtins[name]) is None or node not in self._answered:
+                    yield name, way
             case ast.Attribute():
                 self._within.add(node.value)
                 yield from self._attribute(node, place)
@@ -640,14 +648,14 @@ class _Search:
             yield path, None
             return
         begin, _ = spelt(node)
-        if begin in self._meanings.crowded:
-            yield begin, CROWDED
+        binding = self._layout.binding_of.get(begin)
+        if begin is not None and binding is not None and binding.is_crowded:
+            yield begin.id, CROWDED
             return
-        if begin not in self._meanings.imports:
+        if binding is None:
             paths = paths[1:]  # an unknown name for itself; the others are what `from module import *` may have given
         for path in paths:
-            way = None if node in self._answered and path in GETTERS else way_of(path)
-            way = None if node in self._loads and path == _LOAD else way
+            way = None if node in self._answered and path in (*GETTERS, _LOAD) else way_of(path)
             if way is None and node not in self._answered and self._names.holds(path):
                 way = _HANDED_ON
             if way is not None:
@@ -656,21 +664,20 @@ class _Search:
 
     def _call(self, node: ast.Call, place: Scope) -> Iterator[_Found]:
         function, given = node.func, node.args
+        paths = self._meanings.paths(function)
         self._called.add(function)
-        if (
-            isinstance(function, ast.Name)
-            and function.id in ("getattr", "hasattr", "vars")
-            and not place.binds(function.id, function.lineno)
-        ):
+        is_builtin = function not in self._layout.binding_of
+        name = function.id if isinstance(function, ast.Name) and is_builtin else ""
+        if name in ("getattr", "hasattr", "vars"):
             self._answered.update(given[:1])
-            if function.id == "getattr":
+            if name == "getattr":
                 self._answered.add(function)
                 yield from self._getattr(node, place)
-            elif function.id == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
+            elif name == "vars" and len(given) == 1 and self._meanings.is_own(given[0], place):
                 self._answered.add(function)
-        elif _LOAD in self._meanings.paths(function) and _reads_arrays(node):
-            self._loads.add(function)
-        elif getters := GETTERS.intersection(self._meanings.paths(function)):
+        elif _LOAD in paths and len(given) == 1 and not (node.keywords or isinstance(given[0], ast.Starred)):
+            self._answered.add(function)  # it names a file and no more, so that it unpickles nothing
+        elif getters := GETTERS.intersection(paths):
             self._answered.add(function)
             yield from self._getter(node, min(getters))
 
@@ -712,19 +719,16 @@ class _Search:
             yield f"{shown} (the operator {symbol})", None
         elif (way := ATTRIBUTES.get(name)) is not None:
             yield shown, way
-        elif self._is_method(target, name):
+        elif self._is_method(target, name, place):
             yield shown, None
 
-    def _is_method(self, target: ast.expr, name: str) -> bool:
-        own = name in self._names.own_methods and not self._is_module(target)
+    def _is_method(self, target: ast.expr, name: str, place: Scope) -> bool:
+        """Whether it is the method that is forbidden; not where it may be one that the text defines under that name."""
+        is_inside = place.owner.endswith(f".{name}")  # a method that hands on to another one of its name
+        if name in self._layout.methods and not is_inside and not self._meanings.paths(target):
+            return False
+        own = name in self._names.own_methods and not self._meanings.is_module(target)
         return own or (name in self._names.array_methods and self._may_be_array(target))
-
-    def _is_module(self, target: ast.expr) -> bool:
-        """Whether it is a module, as far as the imports tell: what is named there is a function and no method."""
-        paths = self._meanings.paths(target)
-        begin, _ = spelt(target)
-        is_other = begin not in self._meanings.imports or begin in self._meanings.bound
-        return bool(paths) and not is_other and not any("." in path for path in paths)
 
     def _may_be_array(self, target: ast.expr) -> bool:
         """Not what stands for another module, nor the limits of a dtype, nor self."""
@@ -735,11 +739,6 @@ class _Search:
                 return False
         roots = {root(path) for path in self._meanings.paths(target)}
         return not roots or "numpy" in roots
-
-
-def _reads_arrays(call: ast.Call) -> bool:
-    """Say whether a call of np.load names a file and no more, so that it unpickles nothing."""
-    return len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) and not call.keywords
 
 
 def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
@@ -757,8 +756,7 @@ def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
 
 def key_of(layout: Layout, function: str) -> str:
     """The name under which a function, class or `Class.method` of a stage stands in the module, if it does at all."""
-    within = function.partition(".")[0]
-    for name in (function, within):
+    for name in (function, root(function)):
         if name in layout.owners:
             return name
     return "__getattr__"  # Python asks it for what a module lacks

@@ -25,6 +25,7 @@ from grader.submission.forbidden import (
 )
 from grader.submission.parsing import Problem, SourceFindings
 from grader.submission.source import check_source
+from tests.submission.forbidden_texts import HONEST, TEXTS_FORBID, TRICKS, blocks
 from tests.support.places import ROOT
 from tests.support.work import with_calls
 
@@ -37,7 +38,7 @@ def read(source: str, *functions: str) -> SourceFindings:
 
 def ranked(body: str) -> SourceFindings:
     """What is refused of a function whose body is one line."""
-    return read(f"import operator\nimport random as chance\n\n\ndef ranked(words):\n    {body}\n")
+    return read(f"import operator\n\n\ndef ranked(words):\n    {body}\n")
 
 
 @pytest.mark.parametrize(
@@ -67,22 +68,6 @@ def test_ways_around_the_names_are_refused_too(body: str) -> None:
     assert found is not None and "in this way" in found.message
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "return max(words)",
-        "return words.sorted",
-        "chance.sort(words)",  # a function of a module
-        "sorted = words; return sorted",
-        "return [sorted for sorted in words]",
-        "return (lambda sorted: sorted(1))(words)",
-        "words.sorting()",
-    ],
-)
-def test_what_only_looks_like_it_is_allowed(body: str) -> None:
-    assert ranked(body).first is None
-
-
 def test_only_the_rows_whose_functions_reach_it_are_refused() -> None:
     helper = "def _s(x):\n    s = sorted\n    return s(x)\n\n\n"
     found = read(f"{helper}def ranked(x):\n    return _s(x)\n\n\ndef other(x):\n    return x\n", "ranked", "other")
@@ -91,19 +76,9 @@ def test_only_the_rows_whose_functions_reach_it_are_refused() -> None:
     assert "ranked reaches it through _s" in str(found.refused["ranked"].hint)
 
 
-def test_a_function_of_ones_own_takes_the_name_over() -> None:
-    own = "def sorted(x):\n    return x\n\n\ndef ranked(x):\n    return sorted(x)\n"
-    assert read(own).first is None
-
-
 def test_a_name_that_another_function_binds_does_not_hide_it() -> None:
     found = read("def other(sorted):\n    return sorted\n\n\ndef ranked(x):\n    return sorted(x)\n", "ranked", "other")
     assert set(found.refused) == {"ranked"}
-
-
-def test_a_method_of_ones_own_class_is_allowed() -> None:
-    own = "class Shelf:\n    def sort(self):\n        return self\n\n    def order(self):\n        return self.sort()\n"
-    assert read(f"{own}\n\ndef ranked(x):\n    return Shelf().sort()\n", "ranked", "Shelf").first is None
 
 
 def test_a_use_while_the_module_is_loaded_refuses_all_of_it() -> None:
@@ -112,68 +87,19 @@ def test_a_use_while_the_module_is_loaded_refuses_all_of_it() -> None:
         assert found.problem is not None and found.problem.line == 1
 
 
-USED = "\ndef ranked(words):\n    return sorted(words)\n"
+def on_a_line(text: str) -> str:
+    return " ".join(text.split())[:60]
 
 
-@pytest.mark.parametrize(
-    "bound",
-    [
-        "sorted = sorted",
-        "if 0:\n    sorted = 1",
-        "for sorted in [sorted]:\n    pass",
-        "sorted: object",
-        "try:\n    pass\nexcept ValueError as sorted:\n    pass",
-        "def sorted(words): ...\ndel sorted",
-        "[(sorted := sorted) for _ in (1,)]",
-        "def other():\n    from math import fsum as sorted",
-        "def other():\n    global sorted\n    sorted = 1",
-        "class Other:\n    sorted = 1",
-    ],
-)
-def test_a_name_that_may_be_the_builtin_all_the_same_is_refused(bound: str) -> None:
-    assert read(f"{bound}\n{USED}").first is not None
+@pytest.mark.parametrize("text", blocks(HONEST), ids=on_a_line)
+def test_no_honest_text_is_refused(text: str) -> None:
+    exec(compile(text, "honest", "exec"), {"__name__": __name__})  # it means what it seems to mean
+    assert read_forbidden(Layout(ast.parse(text)), TEXTS_FORBID).first is None
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "s = sorted\ndef sorted(words): ...\ndef ranked(words):\n    return s(words)\n",
-        "class Other:\n    sorted = sorted\ndef ranked(words):\n    return Other.sorted(words)\n",
-        "def ranked(words):\n    class Other:\n        sorted = sorted\n    return Other.sorted(words)\n",
-        "def ranked(words):\n    global sorted\n    return sorted(words)\n    sorted = 1\n",
-        "eval = eval\ndef ranked(words):\n    return eval('words.s' + 'ort()')\n",
-        "import array\ndef ranked(array):\n    array.sort()\n",
-        "class L: ...\nclass L(list):\n    def go(self):\n        self.sort()\ndef ranked(words):\n    L(words).go()\n",
-        "class L: ...\ndef ranked(words):\n    L = list\n    L.sort(words)\n",
-        "def ranked(words):\n    return [sorted for sorted in [sorted]][0](words)\n",
-        "def ranked(words):\n    return [eval for eval in (eval,)][0]('words.s' + 'ort()')\n",
-        "import _heapq\ndef ranked(words):\n    _heapq.heapify(words)\n",
-        "from _heapq import heapify as h\ndef ranked(words):\n    h(words)\n",
-        "import sched\ndef ranked(words):\n    sched.heapq.heapify(words)\n",
-        "from asyncio.base_events import heapq as h\ndef ranked(words):\n    h.heapify(words)\n",
-        "import os\ndef ranked(words):\n    return os.sys.modules['builtins'].sorted(words)\n",
-        "from os import sys as s\ndef ranked(words):\n    return s.modules['builtins'].sorted(words)\n",
-    ],
-)
-def test_what_is_reached_under_a_name_that_stands_for_something_else_is_refused(source: str) -> None:
-    assert read(source).first is not None
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "def sorted(words): ...\n" + USED,
-        USED + "\n\ndef sorted(words): ...\n",
-        "from math import fsum as sorted\n" + USED,
-        "class Other:\n    sorted = 1\n    more = sorted\n",
-        "def sorted(words): ...\nclass Q:\n    sorted = 1\n    def go(self, words):\n        return sorted(words)\n",
-        "global sorted\ndef sorted(words): ...\n" + USED,
-        "class Q:\n    def sort(self): ...\n    def go(self):\n        self.sort()\n",
-        "import os, collections.abc, random\ndef ranked(w):\n    return os.path, collections.abc, random.random\n",
-    ],
-)
-def test_names_of_the_learners_own_stay_allowed_wherever_they_are_bound(source: str) -> None:
-    assert read(source).first is None
+@pytest.mark.parametrize("text", blocks(TRICKS), ids=on_a_line)
+def test_a_trick_is_refused(text: str) -> None:
+    assert read_forbidden(Layout(ast.parse(text)), TEXTS_FORBID).first is not None
 
 
 STAGES = [stage for stage in load_course(ROOT).stages if stage.forbidden.operators or stage.forbidden.names]
@@ -220,6 +146,12 @@ def found(source: str) -> Problem | None:
         ("def _a(a):\n    return a @ a\nT = [_a]\ndef f(a):\n    return T[0](a)\ndef g(a):\n    return a\n", {"f"}),
         ("def _a(a):\n    return a @ a\ndef f(a, by=_a):\n    return by(a)\ndef g(a):\n    return a\n", {"f"}),
         ("def _a(a):\n    return a @ a\ndef f(a):\n    return a\n", set()),
+        (
+            "def g(a):\n    return a @ a\ndef f(a):\n    g = a\n    return g\ndef h(g):\n    return [g for g in g]\n",
+            {"g"},
+        ),
+        ("def g(a):\n    return a @ a\ndef f(a):\n    def h(g=g):\n        return g(a)\n    return h()\n", {"f", "g"}),
+        ("def f(a):\n    global h\n    h = g\n    return h(a)\ndef g(a):\n    return a @ a\n", {"f", "g"}),
         ("if 1:\n    def f(a):\n        return a @ a\nelse:\n    def f(a):\n        return a\n", {"f"}),
         (
             "def f(a):\n    global k\n    k = lambda: a @ a\ndef g():\n    return k()\ndef h():\n    return 1\n",
@@ -257,6 +189,13 @@ CLASS = "class C:\n    def a(self, x):\n        return {a}\n    def b(self, x):\
         ("x", "x @ x", "def f(x):\n    return C()\ndef g(x):\n    return x\n", {"C", "C.b", "f"}),
         ("x", "x", "class D(C):\n    def d(self):\n        return 1 @ 2\ndef f():\n    return D()\n", {"f"}),
         ("f(x)", "x", "def f(x):\n    return x @ x\n", {"C", "C.a", "f"}),
+        ("x @ x", "x", "import m\ndef f(x):\n    return m.a(x) + m.n.a(x)\n", {"C", "C.a"}),
+        (
+            "x @ x",
+            "x",
+            "import m\ndef g():\n    global m\n    m = 1\ndef f(x):\n    return m.a(x)\n",
+            {"C", "C.a", "f"},
+        ),
     ],
 )
 def test_a_use_in_a_class_costs_the_class_and_who_mentions_the_method(
@@ -344,7 +283,11 @@ def of_many_stars(many: int) -> str:
     return "".join(f"from numpy.a{number} import *\n" for number in range(many)) + "y\n" * 5 * many
 
 
-@pytest.mark.parametrize("source", [of_doubled_meanings, of_many_meanings, of_many_stars])
+def of_many_bindings(many: int) -> str:
+    return "class x: ...\n" + "class x(x): ...\n" * many + "x().sort\n" * 5 * many
+
+
+@pytest.mark.parametrize("source", [of_doubled_meanings, of_many_meanings, of_many_stars, of_many_bindings])
 def test_the_work_grows_with_the_text_and_not_with_what_a_name_may_mean(source: Callable[[int], str]) -> None:
     few, many = (with_calls(lambda: found_of_meanings(source(lines)))[1] for lines in (100, 400))  # noqa: B023
     assert many < 5 * few
@@ -360,15 +303,6 @@ def test_a_name_with_too_many_meanings_is_refused() -> None:
 def test_a_meaning_does_not_hide_behind_many_others() -> None:
     others = "".join(f"    from math import a{number} as x\n" for number in range(MAX_MEANINGS))
     assert found_of_meanings(f"if 0:\n{others}import numpy as x\nx.dot(1, 2)\n") is not None
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["def g():\n    global y\n    y = x\nimport numpy\nx = numpy\n", "import numpy\na = [0]\na[0] = numpy\n"],
-    ids=["before it is known", "not a name"],
-)
-def test_a_module_is_followed_or_refused(source: str) -> None:
-    assert found_of_meanings(source) is not None
 
 
 def test_as_many_meanings_as_modules_have_are_known() -> None:
@@ -441,16 +375,6 @@ def test_a_mention_stands_with_who_reaches_it(source: str, found: set[tuple[str,
     assert owners(source) == found
 
 
-def test_a_name_of_a_class_is_not_bound_in_its_methods() -> None:
-    layout = Layout(ast.parse("class C:\n    vars = 1\n    a = vars\n    def m(self):\n        return vars\n"))
-    read = [
-        place.binds("vars", node.lineno)
-        for node, place in layout
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    ]
-    assert read == [True, False]
-
-
 def test_a_chain_of_lambdas_does_not_overflow() -> None:
     assert Layout(ast.parse("x = " + "lambda: " * 80 + "1")).nodes
 
@@ -471,7 +395,7 @@ def test_many_mentions_are_followed_once() -> None:
     layout = Layout(ast.parse(source))
     found, calls = with_calls(lambda: reached(layout, ["f0", "f1", "f2"]))
     assert len([name for name in found if name.startswith("f")]) == 1000
-    assert calls < 10_000
+    assert calls < 20_000
 
 
 @pytest.mark.parametrize(
