@@ -370,6 +370,12 @@ class Layout:
             elif place.kind == "class":
                 place = place.at_import(place.owner if is_named else TOP_LEVEL)
             self._push(parts(node), place)
+        elif isinstance(node, ast.AnnAssign) and place.kind != "function" and isinstance(node.target, ast.Name):
+            self._push(
+                # it says what a name will hold, and binds none
+                [node.annotation],
+                place.at_import(TOP_LEVEL) if place.kind == "class" else place,
+            )  # binds nothing
         else:
             self._parts(node, place)
 

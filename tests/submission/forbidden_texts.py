@@ -801,6 +801,10 @@ def f(words):
 """
 
 TRICKS = """
+sorted: object
+def f(x):
+    return sorted(x)
+
 class C:
     eval = eval
 def f(a, b):
