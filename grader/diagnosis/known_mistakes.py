@@ -77,6 +77,7 @@ class KnownMistakes:
         self._files = {"<reference>", *(f"<{getattr(each, '__module__', '')}>" for each in self.instead.values())}
         self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
+        self._changed: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
         self._floors: dict[Check, float] = {}
         self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
@@ -114,7 +115,15 @@ class KnownMistakes:
         if len({each.mistakes[0].text for each in found}) > 1:
             self._note_undecided(found)
             return None
-        return found[0] if found else None
+        return self._where_asked(found[0]) if found else None
+
+    def _where_asked(self, match: Match) -> Match:
+        """Return a match of a helper's mistake with the function that was asked, where none of its calls runs its own."""
+        mistake, first = match.mistakes[0], min(match.checks, key=lambda each: each.order)
+        owner = mistake.replaces.partition(".")[0]
+        if len(match.mistakes) > 1 or any(owner in self._reached_by(each) for each in match.checks):
+            return match
+        return replace(match, mistakes=(replace(mistake, replaces=first.label, criterion=first.criterion),))
 
     def _explaining_later(self, matches: Sequence[Match]) -> list[Match]:
         """Return those that explain most of the last wrong calls of the tests whose first ones they explain."""
@@ -213,8 +222,11 @@ class KnownMistakes:
         found = [
             each
             for each in self.mistakes
-            if (name := each.replaces.partition(".")[0]) in self.instead  # of two forms it may be the one to change
-            or (name in reached and (each.replaces in ran or not self._is_plain(each.replaces)))
+            if each.replaces.partition(".")[0] in self.instead  # of two forms it may be the one to change
+            or any(
+                name.partition(".")[0] in reached and (name in ran or not self._is_plain(name))
+                for name in self._redefined(each)
+            )
         ]
         found = [
             each for each in found if not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
@@ -225,7 +237,22 @@ class KnownMistakes:
 
     def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
         reached = self._reached_by(check)
-        return any(each.replaces.partition(".")[0] in reached for each in mistakes)
+        return any(name.partition(".")[0] in reached for each in mistakes for name in self._redefined(each))
+
+    def _redefined(self, mistake: Mistake) -> frozenset[str]:
+        """Return the functions that a mistake puts in place of the reference's: its own, or a helper of several.
+
+        For the class around its own function that function stands.
+        """
+        if mistake.id not in self._changed:
+            names = set[str]()
+            for each in ast.parse(mistake.source).body:
+                names |= {each.name} if isinstance(each, (ast.FunctionDef, ast.ClassDef)) else set()
+                names |= {ast.unparse(one) for one in each.targets} if isinstance(each, ast.Assign) else set()
+            own = {name for name in names if mistake.replaces == name or mistake.replaces.startswith(f"{name}.")}
+            helpers = (names - own) & self._definitions.keys()
+            self._changed[mistake.id] = frozenset(helpers | ({mistake.replaces} if own or not helpers else set()))
+        return self._changed[mistake.id]
 
     def _reached_by(self, check: Check) -> frozenset[str]:
         """Return the functions and classes that the requests of a call may run."""
