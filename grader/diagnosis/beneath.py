@@ -54,18 +54,18 @@ class ModuleBeneath(types.ModuleType):
 
 @contextmanager
 def own_beneath(connection: Connection, names: Sequence[str]) -> Iterator[None]:
-    """Let right modules that are loaded meanwhile import earlier modules, by their full names, from a learner's process.
+    """Let right modules import earlier modules, by their full names, from a learner's process.
 
-    What was loaded before keeps what it imported.
+    One that was loaded before keeps what it imported.
     """
     code = "\n".join(f"import {name} as module_{place}" for place, name in enumerate(names))
     program = marshal.dumps(compile(code, "<earlier>", "exec", dont_inherit=True))
     held = connection.request("load", 0, "", (program,), label=ASKED)
 
-    def ask(kind: str, target: RemoteValue, name: str, args: Any = (), kwargs: Any = None) -> Any:
+    def ask(kind: str, target: RemoteValue, name: str, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         connection.forget()
-        given = _given([args, kwargs or {}])
-        return _shown(ask, connection.request(kind, target.__dict__["_number"], name, *given, label=ASKED))
+        found = connection.request(kind, target.__dict__["_number"], name, _given(args), _given(kwargs or {}), ASKED)
+        return _shown(ask, found)
 
     modules = [ModuleBeneath(name, ask("getattr", held, f"module_{place}")) for place, name in enumerate(names)]
     with set_aside({STAGES}):

@@ -118,12 +118,14 @@ class KnownMistakes:
         return self._where_asked(found[0]) if found else None
 
     def _where_asked(self, match: Match) -> Match:
-        """Return a match of a helper's mistake with the function that was asked, where none of its calls runs its own."""
-        mistake, first = match.mistakes[0], min(match.checks, key=lambda each: each.order)
+        """Return a match; of a helper's mistake, none of whose calls runs its own function, with what was asked."""
+        mistake, rows = match.mistakes[0], {each.criterion for each in match.checks}
         owner = mistake.replaces.partition(".")[0]
-        if len(match.mistakes) > 1 or any(owner in self._reached_by(each) for each in match.checks):
+        if any(owner in self._reached_by(each) for each in match.checks):
             return match
-        return replace(match, mistakes=(replace(mistake, replaces=first.label, criterion=first.criterion),))
+        label = min(match.checks, key=lambda each: each.order).label
+        row = next(each.id for each in self.stage.criteria if each.id in rows)
+        return replace(match, mistakes=(replace(mistake, replaces=label, criterion=row),))
 
     def _explaining_later(self, matches: Sequence[Match]) -> list[Match]:
         """Return those that explain most of the last wrong calls of the tests whose first ones they explain."""
@@ -157,7 +159,7 @@ class KnownMistakes:
         ordered = sorted(failing, key=lambda each: each.size)[:MOST_ASKED]
         for check in ordered:
             for mistake in self._possible(check):
-                if mistake.replaces in others and not any(mistake.replaces == each.label for each in check.records):
+                if self._is_asked_elsewhere(mistake, check, others):
                     continue
                 if mistake.id not in found and refuted.get(mistake.id, 0) >= REFUTED:
                     continue
@@ -169,6 +171,17 @@ class KnownMistakes:
         matches = [Match((by_id[name],), frozenset(explained)) for name, explained in found.items()]
         matches = [each for each in matches if not self._is_contradicted(each, checks)]
         return sorted(matches, key=lambda each: -len(each.checks))
+
+    def _is_asked_elsewhere(self, mistake: Mistake, check: Check, others: frozenset[str]) -> bool:
+        """Say whether a mistake is asked of another function of which calls fail.
+
+        That is its own or, of a helper's mistake, one that runs the helper and that the call leads to.
+        """
+        redefined, elsewhere = self._redefined(mistake), others - {each.label for each in check.records}
+        inner = {name for each in check.labels for name in self._text.reached(each)}
+        return (mistake.replaces in elsewhere and mistake.replaces in redefined) or any(
+            redefined & {*self._text.reached(other)} for other in elsewhere & inner
+        )
 
     def also(self, match: Match, checks: Iterable[Check]) -> list[Check]:
         """Return which other failing calls a match explains."""
@@ -237,7 +250,7 @@ class KnownMistakes:
 
     def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
         reached = self._reached_by(check)
-        return any(name.partition(".")[0] in reached for each in mistakes for name in self._redefined(each))
+        return any(each.replaces.partition(".")[0] in reached for each in mistakes)
 
     def _redefined(self, mistake: Mistake) -> frozenset[str]:
         """Return the functions that a mistake puts in place of the reference's: its own, or a helper of several.
