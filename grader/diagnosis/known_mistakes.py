@@ -121,7 +121,8 @@ class KnownMistakes:
         """Return a match; of a helper's mistake, none of whose calls runs its own function, with what was asked."""
         mistake, rows = match.mistakes[0], {each.criterion for each in match.checks}
         owner = mistake.replaces.partition(".")[0]
-        if any(owner in self._reached_by(each) for each in match.checks):
+        is_own = mistake.replaces in self._redefined(mistake)
+        if is_own or any(owner in self._reached_by(each) for each in match.checks):
             return match
         label = min(match.checks, key=lambda each: each.order).label
         row = next(each.id for each in self.stage.criteria if each.id in rows)
