@@ -432,6 +432,9 @@ class Explainer:
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
             place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
+            inside = known.functions_of(match.mistakes[-1], search)
+            if inside and place is not None and place[0] not in inside:  # it makes up for what is wrong there
+                place = None
             if place is not None and not known.is_right_line(match, *place, checks, search):
                 return place
         except RunnerGone:
@@ -449,7 +452,7 @@ class Explainer:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
         mistake = match.mistakes[-1]
         return replace(
-            cause, id=mistake.id, function=mistake.replaces, line=edited.line, text=mistake.text, fix=mistake.fix,
+            cause, id=mistake.id, function=edited.function, line=edited.line, text=mistake.text, fix=mistake.fix,
             criterion=mistake.criterion, declared=True,
         )  # fmt: skip
 

@@ -350,7 +350,7 @@ class KnownMistakes:
             if trace is None or located is None or not located.known:
                 continue
             seen = _WrongCall(
-                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search),
+                check, mistake, search, trace, located, checks.trusted(), self.functions_of(mistake, search),
                 self._written(mistake),
             )  # fmt: skip
             made += seen.first_like(self._made_by(mistake, check, search))
@@ -422,7 +422,7 @@ class KnownMistakes:
                 found |= {each for each in lines if each[1] not in returned}
         return found
 
-    def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
+    def functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
         asked = {name for row in self.stage.criteria for name in row.functions}
         reached = search.module.reached(mistake.replaces)
