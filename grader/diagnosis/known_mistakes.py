@@ -40,6 +40,7 @@ T = TypeVar("T")
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
 MOST_ASKED = 24  # failing calls of one function
 MOST_KEPT = 10  # calls that were answered rightly
+LOOKED_AT = 3  # times as many, of which those count in which what a mistake changes runs
 MOST_DECIDING = 60  # of these, between mistakes that explain as much
 MOST_PLACED = 3  # calls in which the line of a mistake is looked for
 SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kinds of values that many lines give
@@ -230,16 +231,11 @@ class KnownMistakes:
         return definitions(self.reference_text)
 
     def _possible(self, check: Check) -> list[Mistake]:
-        reached = self._reached_by(check)
-        ran = self._ran_in(check)
         found = [
             each
             for each in self.mistakes
             if each.replaces.partition(".")[0] in self.instead  # of two forms it may be the one to change
-            or any(
-                name.partition(".")[0] in reached and (name in ran or not self._is_plain(name))
-                for name in self._redefined(each)
-            )
+            or self._runs_in(each, check)
         ]
         found = [
             each for each in found if not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
@@ -251,6 +247,14 @@ class KnownMistakes:
     def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
         reached = self._reached_by(check)
         return any(each.replaces.partition(".")[0] in reached for each in mistakes)
+
+    def _runs_in(self, mistake: Mistake, check: Check) -> bool:
+        """Say whether something that a mistake redefines runs in a call, or may: a class, or what yields."""
+        reached, ran = self._reached_by(check), self._ran_in(check)
+        return any(
+            name.partition(".")[0] in reached and (name in ran or not self._is_plain(name))
+            for name in self._redefined(mistake)
+        )
 
     def _redefined(self, mistake: Mistake) -> frozenset[str]:
         """Return the functions that a mistake puts in place of the reference's: its own, or a helper of several.
@@ -433,10 +437,11 @@ class KnownMistakes:
 
     def _is_contradicted(self, match: Match, checks: Checks, most: int = MOST_KEPT) -> bool:
         name = match.mistakes[0].replaces.partition(".")[0]
-        kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
+        kept = checks.passing(lambda label: name in self._reach(label), LOOKED_AT * most, match.mistakes[0].replaces)
         kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
         kept = [each for each in kept if is_of_refusals or not each.is_refusal]
+        kept = [each for each in kept if self._runs_in(match.mistakes[0], each)][:most]
         return any(
             not self._explains(match.mistakes, each, NOISE) and self._is_felt(match.mistakes, each) for each in kept
         )

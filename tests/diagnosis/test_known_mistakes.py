@@ -181,3 +181,36 @@ def test_the_functions_own_mistake_comes_before_one_of_a_helper() -> None:
     change = known("one-sum-for-all", "_shares", "axis=-1, keepdims=True", "", HELPED)
     own = replace(change, id="own", replaces="b", text="It is b's own.")
     assert told(HELPED, OF_ITS_OWN, SQUARES, (replace(change, replaces="a"), own)) == {("own", "b", 10)}
+
+
+WEIGHED = """
+    import numpy as np
+
+
+    def mean(x, kept):
+        return x.sum() if kept is None else _weighed(x, kept)
+
+
+    def _weighed(x, kept):
+        return (x * kept).sum() / kept.sum()
+"""
+SOMETIMES = """
+    import numpy as np
+
+
+    def mean(x, kept):
+        if kept is None:
+            return x.sum()
+        part = (x * kept).sum()
+        return part if kept.sum() > 2 else part / kept.sum()
+"""
+
+
+def test_right_calls_in_which_nothing_of_a_mistake_runs_keep_none_of_the_others_away() -> None:
+    never = replace(known("not-divided", "_weighed", " / kept.sum()", "", WEIGHED), replaces="mean")
+    x, kept = np.array([1.5, 2.25, 4.0]), np.array([1.0, 1.0, 1.0])
+    failing: list[Call] = [("mean", (x, kept)), ("mean", (x**2, kept))]
+    plain: list[Call] = [("mean", (np.array([0.5 + each]), None)) for each in range(12)]
+    divided: Call = ("mean", (x, np.array([1.0, 0.0, 1.0])))
+    assert ("not-divided", "mean", 8) in told(WEIGHED, SOMETIMES, failing, (never,), plain)
+    assert not any(each[0] == "not-divided" for each in told(WEIGHED, SOMETIMES, failing, (never,), [*plain, divided]))
