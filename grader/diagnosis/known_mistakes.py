@@ -530,8 +530,11 @@ class _WrongCall:
 
     @property
     def doubted(self) -> list[tuple[str, int]]:
-        """The one line in which values go wrong, by what it makes or stores; none where there are several."""
-        storing = [each for each in self.places.storing if not _is_count(each)]
+        """The one line in which values go wrong, by what it makes or stores; none where there are several.
+
+        Of what raised nothing is stored, and the line that called it is right.
+        """
+        storing = [each for each in self.places.storing if not _is_count(each) and not self.check.is_raised]
         stored_in = {(self.places.function[id(each)], each.lineno) for each in storing}
         lines = self.begun or {each for each in stored_in if each[0] in self.own}
         return [*lines] if len(lines) == 1 else []
