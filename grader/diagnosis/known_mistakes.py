@@ -344,7 +344,7 @@ class KnownMistakes:
         made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
         answering: list[tuple[str, int]] = []
-        sound = self._sound(mistake, checks, search)
+        sound = self.sound(mistake, checks, search)
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -369,6 +369,9 @@ class KnownMistakes:
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
+        is_own = mistake.replaces in self._redefined(mistake) and mistake.replaces in search.module.functions
+        if is_own and not made and function != mistake.replaces:  # a helper may go wrong by what it was given
+            return mistake.replaces, 0, False
         is_sure = bool(made) or doubted is answering
         return *min((each for each in places if each[0] == function), key=lambda each: each[1]), is_sure
 
@@ -405,7 +408,7 @@ class KnownMistakes:
         return [each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE) and lines & _lines_of(each)]
 
     @staticmethod
-    def _sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
+    def sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
         """Return the functions that one without a wrong answer uses as well, but for the mistake's own."""
         used = {helper for each in checks.unharmed() & set(search.module.functions) for helper in search.reached(each)}
         return {each for each in used if each != mistake.replaces and not each.startswith(f"{mistake.replaces}.")}
