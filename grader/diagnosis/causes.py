@@ -432,9 +432,7 @@ class Explainer:
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
             place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
-            mistake = match.mistakes[-1]
-            inside = known.functions_of(mistake, search)
-            if inside and place is not None and place[0] not in inside - known.sound(mistake, checks, search):  # it makes up for what is wrong there
+            if place is not None and not known.may_stand(match, place[0], checks, search):
                 place = None
             if place is not None and not known.is_right_line(match, *place, checks, search):
                 return place

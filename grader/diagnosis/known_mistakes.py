@@ -344,7 +344,7 @@ class KnownMistakes:
         made: list[tuple[str, int]] = []  # of the first call that shows any
         doubted: list[tuple[str, int]] = []
         answering: list[tuple[str, int]] = []
-        sound = self.sound(mistake, checks, search)
+        sound = self._sound(mistake, checks, search)
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -354,7 +354,7 @@ class KnownMistakes:
             if trace is None or located is None or not located.known:
                 continue
             seen = _WrongCall(
-                check, mistake, search, trace, located, checks.trusted(), self.functions_of(mistake, search),
+                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search),
                 self._written(mistake),
             )  # fmt: skip
             made += seen.first_like(self._made_by(mistake, check, search))
@@ -408,7 +408,7 @@ class KnownMistakes:
         return [each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE) and lines & _lines_of(each)]
 
     @staticmethod
-    def sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
+    def _sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
         """Return the functions that one without a wrong answer uses as well, but for the mistake's own."""
         used = {helper for each in checks.unharmed() & set(search.module.functions) for helper in search.reached(each)}
         return {each for each in used if each != mistake.replaces and not each.startswith(f"{mistake.replaces}.")}
@@ -429,7 +429,15 @@ class KnownMistakes:
                 found |= {each for each in lines if each[1] not in returned}
         return found
 
-    def functions_of(self, mistake: Mistake, search: Search) -> set[str]:
+    def may_stand(self, match: Match, function: str, checks: Checks, search: Search) -> bool:
+        """Say whether a mistake may stand in a function: its own, or a helper that no right function uses.
+
+        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere.
+        """
+        own = self._functions_of(match.mistakes[-1], search)
+        return not own or function in own - self._sound(match.mistakes[-1], checks, search)
+
+    def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
         asked = {name for row in self.stage.criteria for name in row.functions}
         reached = search.module.reached(mistake.replaces)
