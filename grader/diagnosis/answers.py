@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -64,6 +65,12 @@ class Answers:
             with suppress(Exception):  # what a right module does as it is loaded may not stand a bound
                 found[text] = self._prepared.module(text, name)
         return found
+
+    def anew(self) -> Answers:
+        """Return the same answers with right modules that are not loaded yet."""
+        other = copy.copy(self)
+        other._prepared = RightModules()
+        return other
 
     def prepare(self) -> RightModules:
         """Load the right modules, with probes and without, and return them for the modules that are graded."""

@@ -432,6 +432,8 @@ class Explainer:
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
             place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
+            if place is not None and not known.may_stand(match, place[0], checks, search):
+                place = None
             if place is not None and not known.is_right_line(match, *place, checks, search):
                 return place
         except RunnerGone:
@@ -449,7 +451,7 @@ class Explainer:
         """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
         mistake = match.mistakes[-1]
         return replace(
-            cause, id=mistake.id, function=mistake.replaces, line=edited.line, text=mistake.text, fix=mistake.fix,
+            cause, id=mistake.id, function=edited.function, line=edited.line, text=mistake.text, fix=mistake.fix,
             criterion=mistake.criterion, declared=True,
         )  # fmt: skip
 

@@ -40,6 +40,7 @@ T = TypeVar("T")
 REFUTED = 3  # failing calls of its function that a mistake may not explain before any that it does
 MOST_ASKED = 24  # failing calls of one function
 MOST_KEPT = 10  # calls that were answered rightly
+LOOKED_AT = 3  # times as many, of which those count in which what a mistake changes runs
 MOST_DECIDING = 60  # of these, between mistakes that explain as much
 MOST_PLACED = 3  # calls in which the line of a mistake is looked for
 SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kinds of values that many lines give
@@ -77,6 +78,7 @@ class KnownMistakes:
         self._files = {"<reference>", *(f"<{getattr(each, '__module__', '')}>" for each in self.instead.values())}
         self._text = parsed(self.reference_text)
         self._reached: dict[str, frozenset[str]] = {}
+        self._changed: dict[str, frozenset[str]] = {}
         self._ran: dict[Check, set[str]] = {}
         self._floors: dict[Check, float] = {}
         self.mistakes = [each for each in self.mistakes if not each.premise or self._is_true_of_text(each)]
@@ -114,7 +116,18 @@ class KnownMistakes:
         if len({each.mistakes[0].text for each in found}) > 1:
             self._note_undecided(found)
             return None
-        return found[0] if found else None
+        return self._where_asked(found[0]) if found else None
+
+    def _where_asked(self, match: Match) -> Match:
+        """Return a match; of a helper's mistake, none of whose calls runs its own function, with what was asked."""
+        mistake, rows = match.mistakes[0], {each.criterion for each in match.checks}
+        owner = mistake.replaces.partition(".")[0]
+        is_own = mistake.replaces in self._redefined(mistake)
+        if is_own or any(owner in self._reached_by(each) for each in match.checks):
+            return match
+        label = min(match.checks, key=lambda each: each.order).label
+        row = next(each.id for each in self.stage.criteria if each.id in rows)
+        return replace(match, mistakes=(replace(mistake, replaces=label, criterion=row),))
 
     def _explaining_later(self, matches: Sequence[Match]) -> list[Match]:
         """Return those that explain most of the last wrong calls of the tests whose first ones they explain."""
@@ -148,7 +161,7 @@ class KnownMistakes:
         ordered = sorted(failing, key=lambda each: each.size)[:MOST_ASKED]
         for check in ordered:
             for mistake in self._possible(check):
-                if mistake.replaces in others and not any(mistake.replaces == each.label for each in check.records):
+                if self._is_asked_elsewhere(mistake, check, others):
                     continue
                 if mistake.id not in found and refuted.get(mistake.id, 0) >= REFUTED:
                     continue
@@ -160,6 +173,16 @@ class KnownMistakes:
         matches = [Match((by_id[name],), frozenset(explained)) for name, explained in found.items()]
         matches = [each for each in matches if not self._is_contradicted(each, checks)]
         return sorted(matches, key=lambda each: -len(each.checks))
+
+    def _is_asked_elsewhere(self, mistake: Mistake, check: Check, others: frozenset[str]) -> bool:
+        """Say whether a mistake is asked of another function of which calls fail.
+
+        That is its own or, of a helper's mistake, one that may run the helper and that ran in the call.
+        """
+        redefined, elsewhere = self._redefined(mistake), others - {each.label for each in check.records}
+        if mistake.replaces in redefined:
+            return mistake.replaces in elsewhere
+        return any(redefined & {*self._text.reached(other)} for other in elsewhere & self._ran_in(check))
 
     def also(self, match: Match, checks: Iterable[Check]) -> list[Check]:
         """Return which other failing calls a match explains."""
@@ -208,13 +231,11 @@ class KnownMistakes:
         return definitions(self.reference_text)
 
     def _possible(self, check: Check) -> list[Mistake]:
-        reached = self._reached_by(check)
-        ran = self._ran_in(check)
         found = [
             each
             for each in self.mistakes
-            if (name := each.replaces.partition(".")[0]) in self.instead  # of two forms it may be the one to change
-            or (name in reached and (each.replaces in ran or not self._is_plain(each.replaces)))
+            if each.replaces.partition(".")[0] in self.instead  # of two forms it may be the one to change
+            or self._runs_in(each, check)
         ]
         found = [
             each for each in found if not any(told.id != each.id and self._is_instead(told, each) for told in self.told)
@@ -226,6 +247,29 @@ class KnownMistakes:
     def _may(self, mistakes: Sequence[Mistake], check: Check) -> bool:
         reached = self._reached_by(check)
         return any(each.replaces.partition(".")[0] in reached for each in mistakes)
+
+    def _runs_in(self, mistake: Mistake, check: Check) -> bool:
+        """Say whether something that a mistake redefines runs in a call, or may: a class, or what yields."""
+        reached, ran = self._reached_by(check), self._ran_in(check)
+        return any(
+            name.partition(".")[0] in reached and (name in ran or not self._is_plain(name))
+            for name in self._redefined(mistake)
+        )
+
+    def _redefined(self, mistake: Mistake) -> frozenset[str]:
+        """Return the functions that a mistake puts in place of the reference's: its own, or a helper of several.
+
+        For the class around its own function that function stands.
+        """
+        if mistake.id not in self._changed:
+            names = set[str]()
+            for each in ast.parse(mistake.source).body:
+                names |= {each.name} if isinstance(each, (ast.FunctionDef, ast.ClassDef)) else set()
+                names |= {ast.unparse(one) for one in each.targets} if isinstance(each, ast.Assign) else set()
+            own = {name for name in names if mistake.replaces == name or mistake.replaces.startswith(f"{name}.")}
+            helpers = (names - own) & self._definitions.keys()
+            self._changed[mistake.id] = frozenset(helpers | ({mistake.replaces} if own or not helpers else set()))
+        return self._changed[mistake.id]
 
     def _reached_by(self, check: Check) -> frozenset[str]:
         """Return the functions and classes that the requests of a call may run."""
@@ -325,6 +369,9 @@ class KnownMistakes:
         if not places:
             return mistake.replaces, 0, False
         function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
+        is_own = mistake.replaces in self._redefined(mistake) and mistake.replaces in search.module.functions
+        if is_own and not made and function != mistake.replaces:  # a helper may go wrong by what it was given
+            return mistake.replaces, 0, False
         is_sure = bool(made) or doubted is answering
         return *min((each for each in places if each[0] == function), key=lambda each: each[1]), is_sure
 
@@ -382,6 +429,14 @@ class KnownMistakes:
                 found |= {each for each in lines if each[1] not in returned}
         return found
 
+    def may_stand(self, match: Match, function: str, checks: Checks, search: Search) -> bool:
+        """Say whether a mistake may stand in a function: its own, or a helper that no right function uses.
+
+        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere.
+        """
+        own = self._functions_of(match.mistakes[-1], search)
+        return not own or function in own - self._sound(match.mistakes[-1], checks, search)
+
     def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
         asked = {name for row in self.stage.criteria for name in row.functions}
@@ -393,10 +448,11 @@ class KnownMistakes:
 
     def _is_contradicted(self, match: Match, checks: Checks, most: int = MOST_KEPT) -> bool:
         name = match.mistakes[0].replaces.partition(".")[0]
-        kept = checks.passing(lambda label: name in self._reach(label), most, match.mistakes[0].replaces)
+        kept = checks.passing(lambda label: name in self._reach(label), LOOKED_AT * most, match.mistakes[0].replaces)
         kept = [each for each in kept if each not in checks.mended]  # what the learner answered there was wrong
         is_of_refusals = all(each.is_refusal for each in match.checks)
         kept = [each for each in kept if is_of_refusals or not each.is_refusal]
+        kept = [each for each in kept if self._runs_in(match.mistakes[0], each)][:most]
         return any(
             not self._explains(match.mistakes, each, NOISE) and self._is_felt(match.mistakes, each) for each in kept
         )
@@ -419,7 +475,8 @@ class KnownMistakes:
             return one.keys() == other.keys() and all(self._is_one(value, other[name]) for name, value in one.items())
         if isinstance(one, (np.ndarray, np.generic, float)):
             return same_array(one, other, self.stage.tolerance, False, NOISE)
-        return type(one) is type(other) and (not isinstance(one, (bool, int, str, bytes)) or bool(one == other))
+        is_alike = type(one).__qualname__ == type(other).__qualname__  # each module has its own classes
+        return is_alike and (not isinstance(one, (bool, int, str, bytes)) or bool(one == other))
 
     def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
@@ -484,8 +541,11 @@ class _WrongCall:
 
     @property
     def doubted(self) -> list[tuple[str, int]]:
-        """The one line in which values go wrong, by what it makes or stores; none where there are several."""
-        storing = [each for each in self.places.storing if not _is_count(each)]
+        """The one line in which values go wrong, by what it makes or stores; none where there are several.
+
+        Of what raised nothing is stored, and the line that called it is right.
+        """
+        storing = [each for each in self.places.storing if not _is_count(each) and not self.check.is_raised]
         stored_in = {(self.places.function[id(each)], each.lineno) for each in storing}
         lines = self.begun or {each for each in stored_in if each[0] in self.own}
         return [*lines] if len(lines) == 1 else []

@@ -274,5 +274,5 @@ def returned_exception(result: object) -> str:
 
 
 def _entered(error: Exception) -> set[str]:
-    """Return the names of the functions through which an exception came."""
-    return {frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)}
+    """Return the names of the functions through which an exception came, those of methods with their class."""
+    return {frame.f_code.co_qualname for frame, _ in traceback.walk_tb(error.__traceback__)}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.course.provided import reference_texts
 from grader.course.stage import Stage
 from grader.criterion import ROBUSTNESS
 from grader.diagnosis import calls
@@ -236,21 +237,44 @@ class Assessor:
         runner: RemoteRunner | None = None,
         asked: tuple[str, ...] = (),
         pool: Pool | None = None,
+        start: Callable[[], Connection] | None = None,
     ) -> list[Outcome]:
         """Return the outcomes of a whole run with the causes of its failures, each in the line of its fault.
 
         asked holds criteria whose causes are looked for as long as that of the first that fails; pool holds right
-        modules of a class.
+        modules of a class. start gives a process of the module, in which its own modules of earlier stages are asked.
         """
-        if self._made is None:
+        if self._made is None or self._made.is_stub:
             return outcomes
         try:
             from grader.diagnosis.causes import settled
 
-            return [self._at_fault(each) for each in settled(outcomes, log, self._made, runner, asked, pool)]
+            tell = partial(settled, outcomes, log, runner=runner, asked=asked, pool=pool)
+            found = self._with_own_beneath(tell, start) if start is not None and self._builds_on_own() else None
+            return [self._at_fault(each) for each in found or tell(answers=self._made)]
         except Exception as error:
             said = f"{SEARCH} failed: {type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
+
+    def _builds_on_own(self) -> bool:
+        """Say whether a module of an earlier stage that comes with the learner's is not the reference."""
+        references = reference_texts(self.stage)
+        return any(text != references[name]().encode() for name, _, text in self.job.lent if name in references)
+
+    def _with_own_beneath(
+        self, tell: Callable[..., list[Outcome]], start: Callable[[], Connection]
+    ) -> list[Outcome] | None:
+        """Return what is told where right modules have the learner's own beneath them; None where its process fails."""
+        from grader.diagnosis.beneath import own_beneath
+
+        assert self._made is not None
+        try:
+            connection = start()
+            with own_beneath(connection, [name for name, _, _ in self.job.lent]):
+                found = tell(answers=self._made.anew())
+            return None if connection.failure is not None else found
+        except Exception:  # what it has for a name may be no class, and end what a right module does
+            return None
 
     def _at_fault(self, outcome: Outcome) -> Outcome:
         line = next((each.line for each in outcome.explains if each.line), 0)

@@ -309,10 +309,17 @@ class Session:
             options = self.task.options
             asked = (*options.asked, *filter(None, (options.only,)))
             pool = self._pool(ends_at, stack) if runner is not None and options.pool else None
-            settled = self._assessor.settled(outcomes, self._heard, runner, asked, pool)
+            start = None if runner is None else partial(self._opened_in, stack, ends_at)
+            settled = self._assessor.settled(outcomes, self._heard, runner, asked, pool, start)
         for before, after in zip(outcomes, settled, strict=True):
             if before != after:
                 report.send("settled", after)
+
+    def _opened_in(self, stack: ExitStack, ends_at: float) -> Connection:
+        """Return a connection to a process of the module that ends with the stack."""
+        connection = self.process.open(ends_at)
+        stack.callback(self.process.done, connection)
+        return connection
 
     def _pool(self, ends_at: float, stack: ExitStack) -> Pool:
         """Return the modules of a pool; each that is run has a worker of its own, which ends with the stack."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,3 +130,87 @@ def test_in_a_loop_the_line_is_that_which_is_wrong_first() -> None:
     learners = STEPS.replace("v = w / np.linalg.norm(w)", "v = w / max(abs(w))")
     calls: list[Call] = [("steps", (A, np.array([0.5, 0.25]))) for A in MATRICES]
     assert told(STEPS, learners, calls, (largest,)) == {("by-the-largest", "steps", 7)}
+
+
+HELPED = """
+    import numpy as np
+
+
+    def a(x):
+        return _shares(x) + 1
+
+
+    def b(x):
+        return 2 * _shares(x)
+
+
+    def c(x):
+        return a(x) * b(x)
+
+
+    def _shares(x):
+        return x / x.sum(axis=-1, keepdims=True)
+"""
+OF_ITS_OWN = """
+    import numpy as np
+
+
+    def a(x):
+        return 1 + x / np.sum(x, axis=-1, keepdims=True)
+
+
+    def b(x):
+        parts = 2 * x
+        return parts / x.sum()
+
+
+    def c(x):
+        return a(x) * b(x)
+"""
+SQUARES: list[Call] = [("b", (np.array([[1.0, 2.5], [4.0, 0.5]]),)), ("b", (np.array([[3.0, 1.25], [2.0, 7.5]]),))]
+
+
+def test_what_a_mistake_changes_in_a_helper_is_asked_wherever_the_helper_runs() -> None:
+    change = known("one-sum-for-all", "_shares", "axis=-1, keepdims=True", "", HELPED)
+    of_a = replace(change, replaces="a")
+    assert told(HELPED, OF_ITS_OWN, SQUARES, (of_a,)) == {("one-sum-for-all", "b", 10)}
+    assert told(HELPED, OF_ITS_OWN, [*SQUARES, ("c", SQUARES[0][1])], (of_a,)) == {("one-sum-for-all", "b", 10)}
+
+
+def test_the_functions_own_mistake_comes_before_one_of_a_helper() -> None:
+    change = known("one-sum-for-all", "_shares", "axis=-1, keepdims=True", "", HELPED)
+    own = replace(change, id="own", replaces="b", text="It is b's own.")
+    assert told(HELPED, OF_ITS_OWN, SQUARES, (replace(change, replaces="a"), own)) == {("own", "b", 10)}
+
+
+WEIGHED = """
+    import numpy as np
+
+
+    def mean(x, kept):
+        return x.sum() if kept is None else _weighed(x, kept)
+
+
+    def _weighed(x, kept):
+        return (x * kept).sum() / kept.sum()
+"""
+SOMETIMES = """
+    import numpy as np
+
+
+    def mean(x, kept):
+        if kept is None:
+            return x.sum()
+        part = (x * kept).sum()
+        return part if kept.sum() > 2 else part / kept.sum()
+"""
+
+
+def test_right_calls_in_which_nothing_of_a_mistake_runs_keep_none_of_the_others_away() -> None:
+    never = replace(known("not-divided", "_weighed", " / kept.sum()", "", WEIGHED), replaces="mean")
+    x, kept = np.array([1.5, 2.25, 4.0]), np.array([1.0, 1.0, 1.0])
+    failing: list[Call] = [("mean", (x, kept)), ("mean", (x**2, kept))]
+    plain: list[Call] = [("mean", (np.array([0.5 + each]), None)) for each in range(12)]
+    divided: Call = ("mean", (x, np.array([1.0, 0.0, 1.0])))
+    assert ("not-divided", "mean", 8) in told(WEIGHED, SOMETIMES, failing, (never,), plain)
+    assert not any(each[0] == "not-divided" for each in told(WEIGHED, SOMETIMES, failing, (never,), [*plain, divided]))

@@ -54,6 +54,20 @@ def test_an_exception_of_another_function_of_the_checklist_is_that_functions(mod
     assert found.explained() == ["takes-the-eighth"]
 
 
+def test_an_exception_of_a_method_agrees_where_both_go_through_it(module: Any) -> None:
+    layer = "class Layer:\n    def forward(self, x):\n        return x[7]\n\n"
+    through = f"{layer}def first(x):\n    return Layer().forward(x)\n"
+    found = module(through)
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    for text, is_one in ((through, True), ("def first(x):\n    return x[7]\n", False)):
+        own = types.ModuleType("own")
+        exec(text, own.__dict__)
+        replay = Replay(own, found.answers.stage, found.learner.connection.names)
+        replay.asked = {"first", "Layer.forward"}
+        assert replay.agrees(found.learner.connection.records) == is_one
+
+
 def test_an_exception_that_any_slip_may_end_in_is_told_apart_by_its_numbers(module: Any) -> None:
     found = module("""
         def first(x):

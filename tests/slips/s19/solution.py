@@ -9,7 +9,7 @@ from stages.s17_transformer_blocks.blocks import MLP, Encoder, LayerNorm, Multih
 
 def softmax_rows(scores, visible):
     scores = np.where(visible, scores, -np.inf)
-    top = np.max(scores, axis=-1, keepdims=True)
+    top = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     e = np.exp(scores - top)
     s = e.sum(axis=-1, keepdims=True)

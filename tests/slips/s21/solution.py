@@ -7,6 +7,10 @@ import numpy as np
 from stages.s17_transformer_blocks.blocks import MLP
 
 
+def floats(x):
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
 def softmax(z):
     e = np.exp(z - np.max(z, axis=-1, keepdims=True))
     return e / np.sum(e, axis=-1, keepdims=True)
@@ -61,6 +65,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
     need(probabilities.ndim == 2, "probabilities: expected (tokens, num_experts)")
     need(indices.ndim == 2 and len(indices) == len(probabilities), "indices: expected (tokens, k)")
     need(grad_gates.shape == indices.shape, "grad_gates: expected the shape of indices")
+    probabilities = floats(probabilities)
     p = np.take_along_axis(probabilities, indices, axis=-1)
     if renormalize:
         s = np.sum(p, axis=-1, keepdims=True)
@@ -121,7 +126,7 @@ def load_balancing_loss(probabilities, indices):
 
 def load_balancing_loss_gradient(probabilities, indices):
     f = fractions(probabilities, indices)
-    gradient = np.ones_like(probabilities)
+    gradient = np.ones(probabilities.shape, floats(probabilities).dtype)
     gradient *= len(f) * f / len(probabilities)
     return gradient
 
@@ -167,6 +172,7 @@ class MoELayer:
 
     def forward(self, x):
         need(x.ndim >= 1 and x.shape[-1] == self.router_weights.shape[0], "x: expected (..., dim)")
+        x = floats(x)
         self.x = x
         flat = x.reshape(-1, x.shape[-1])
         self.logits, self.probabilities = router(flat, self.router_weights)
