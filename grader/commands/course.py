@@ -163,12 +163,11 @@ def stub(
     Without STAGE it makes every one. It also writes how long the steps of the READMEs take.
     """
     from grader.authoring.claims import timed_readme
-    from grader.course.answers import reference_source
-    from grader.course.stub import stub_of
+    from grader.course.answers import stub_source
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)
-    wanted = [(each.module_path, stub_of(reference_source(each), each.importable)) for each in stages]
+    wanted = [(each.module_path, stub_source(each)) for each in stages]
     wanted += [(each.readme_path, timed_readme(each)) for each in stages if each.readme_path.exists()]
     stale = list(_stale(wanted))
     for path, text in stale:
