@@ -118,7 +118,7 @@ def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bo
 @app.command()
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A number and a topic: s26_normalizing_flows.")],
-    title: Annotated[str | None, typer.Option("--title", help="By default the topic.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the topic.")] = None,
     requires: Annotated[
         list[str] | None,
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
@@ -140,7 +140,7 @@ def new(
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
-    title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the folder's name.")] = None,
 ) -> None:
     """Make a new course: settings, an example stage, CI."""
     from grader.authoring.new import new_course
