@@ -123,6 +123,16 @@ def test_points_of_a_criterion_below_points_of_the_whole_stage_are_said_not_to_c
     assert marks(here, out)["ada"]["points"] == "2"
 
 
+@pytest.mark.parametrize(("options", "whose"), [((), ""), (("--student", "ada"), " by ada")])
+def test_a_regrade_of_a_stage_without_submissions_says_so(
+    here: Here, out: Path, options: tuple[str, ...], whose: str
+) -> None:
+    done = here.place.run("class", "regrade", "--out", str(out), "--stage", "s02", "--require-isolation", "process",
+                          *options)  # fmt: skip
+    told = f"s02: nothing to grade again; the gradebook holds no submission of it{whose}."
+    assert done.code == 0 and told in " ".join(done.err.split())
+
+
 def test_a_student_bears_another_name_with_all_that_is_kept(here: Here, out: Path) -> None:
     assert here("class", "rename", "ada", "bob", "--out", str(out)).code == 2
     assert here("class", "rename", "ada", "lovelace", "--out", str(out)).code == 0
