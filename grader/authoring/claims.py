@@ -14,10 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from grader.authoring.cases import ProofCase, alternative_cases, alternative_files, mistake_cases, reference_cases
-from grader.course.answers import PATCHES, WRITTEN, hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.answers import (
+    PATCHES,
+    WRITTEN,
+    hidden_folder,
+    load_mistakes,
+    module_from,
+    reference_source,
+    stub_source,
+)
 from grader.course.provided import serving_stage
 from grader.course.stage import Stage, public_names
-from grader.course.stub import stub_of
 from grader.errors import CourseError
 from grader.progress import readme_steps
 from grader.progress.readme_steps import ReadmeStep, steps_of, with_minutes
@@ -148,7 +155,7 @@ def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
 
 
 def _stub(stage: Stage) -> Iterator[Shortfall]:
-    wanted = stub_of(reference_source(stage), stage.importable)
+    wanted = stub_source(stage)
     if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
         message = "the stub differs from what the solution makes"
         yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")

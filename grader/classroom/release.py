@@ -24,14 +24,13 @@ from grader import __version__
 from grader.capstone.plan import FOLDER as CAPSTONE
 from grader.capstone.plan import has_capstone, read_plan
 from grader.classroom.leaks import leaks
-from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, reference_source
+from grader.course.answers import ALTERNATIVES, PATCHES, hidden_folder, stub_source
 from grader.course.bundle import NONCE_BYTES, Content, Label, SealKey, new_key, seal
 from grader.course.manifest import load_course
 from grader.course.provided import FOLDER, data_beside
 from grader.course.sealed import RECORD, SHIPPED_KEY, ReleaseRecord, digest, record_text
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
-from grader.course.stub import stub_of
 from grader.course.table import read_toml
 from grader.errors import CourseError, UsageError
 from grader.setup.edition import ARCHIVE, packed
@@ -135,7 +134,7 @@ def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
     files |= _capstone(course, stages)
     found = {name: _read(path) for name, path in sorted(files.items())}
     for stage in stages:
-        stub = stub_of(reference_source(stage), stage.importable).encode()
+        stub = stub_source(stage).encode()
         found |= {f"stages/{stage.name}/{stage.module}": stub, f"{course.settings.hidden}/{stage.name}.stub": stub}
     return found
 
@@ -240,7 +239,7 @@ def _public_texts(course: Course) -> Iterator[str]:
     if (conventions := course.root / "stages" / "README.md").is_file():
         yield _read(conventions).decode()
     for stage in course.stages:
-        yield stub_of(reference_source(stage), stage.importable)
+        yield stub_source(stage)
         for path in (stage.folder / "stage.toml", *stage.tests_path.glob("*.py"), *_given(stage)):
             yield _read(path).decode()
 

@@ -178,7 +178,8 @@ def _expect_one(request: GradingRequest, every: bool, begun: bool) -> None:
 
 ALL_PASS, SOME_DO_NOT, WAITS, FAULT = 0, 1, 3, 4
 DEMO_NOTE = (
-    "This was {file}, a half-finished module that comes with the course, graded as yours will be. "
+    "This was {file}, a half-finished module that comes with the course, graded as yours will be; "
+    "only what to write instead is left to `grader hint` there. "
     "Next: `grader start {first}`, the first stage."
 )
 

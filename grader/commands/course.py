@@ -118,7 +118,7 @@ def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bo
 @app.command()
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A number and a topic: s26_normalizing_flows.")],
-    title: Annotated[str | None, typer.Option("--title", help="By default the topic.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the topic.")] = None,
     requires: Annotated[
         list[str] | None,
         typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
@@ -140,7 +140,7 @@ def new(
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
-    title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the folder's name.")] = None,
 ) -> None:
     """Make a new course: settings, an example stage, CI."""
     from grader.authoring.new import new_course
@@ -163,12 +163,11 @@ def stub(
     Without STAGE it makes every one. It also writes how long the steps of the READMEs take.
     """
     from grader.authoring.claims import timed_readme
-    from grader.course.answers import reference_source
-    from grader.course.stub import stub_of
+    from grader.course.answers import stub_source
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)
-    wanted = [(each.module_path, stub_of(reference_source(each), each.importable)) for each in stages]
+    wanted = [(each.module_path, stub_source(each)) for each in stages]
     wanted += [(each.readme_path, timed_readme(each)) for each in stages if each.readme_path.exists()]
     stale = list(_stale(wanted))
     for path, text in stale:

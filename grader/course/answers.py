@@ -245,8 +245,17 @@ def reference_source(stage: Stage) -> str:
 
 
 def stub_source(stage: Stage) -> str:
-    """Return what a stage's module is before anyone has worked on it."""
-    return stub(stage) if is_sealed(stage) else stub_of(reference_source(stage), stage.importable)
+    """Return what a stage's module is before anyone has worked on it; CourseError where the reference is no Python."""
+    if is_sealed(stage):
+        return stub(stage)
+    source = reference_source(stage)
+    try:
+        return stub_of(source, stage.importable)
+    except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        hint = "Mend the solution: the stub is made from it."
+        raise CourseError(f"{stage.hidden_place}/solution.py{line}: {what}", hint) from error
 
 
 def alternative_sources(stage: Stage) -> dict[str, str]:

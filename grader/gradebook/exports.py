@@ -146,7 +146,7 @@ def _canvas(entry: Entry) -> list[Cell]:
 def _unknown_to_canvas(entries: Sequence[Entry]) -> list[str]:
     lost = [each.student for each in entries if not any(_canvas(each)[1:4])]
     remedy = "Give the export of Canvas's gradebook with --roster to `class intake`."
-    return _left_out(lost, "Canvas finds", "number of Canvas or of the SIS, and no login", remedy)
+    return _left_out(lost, "Canvas finds", "the roster has no number of Canvas or of the SIS, and no login", remedy)
 
 
 def _left_out(students: Iterable[str], finds: str, lacking: str, remedy: str) -> list[str]:
@@ -155,7 +155,7 @@ def _left_out(students: Iterable[str], finds: str, lacking: str, remedy: str) ->
     if not lost:
         return []
     named = ", ".join(lost[:SHOWN]) + (f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else "")
-    return [f"{finds} no {named}: the roster has no {lacking}. {remedy}"]
+    return [f"{finds} no {named}: {lacking}. {remedy}"]
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:
@@ -229,11 +229,13 @@ def _written(entry: Entry) -> float | None:
     return entry.points if entry.points is None or not entry.mark else min(entry.points, entry.mark.out_of)
 
 
+OWN_WORKSHEET = "The assignment's own grading worksheet, as Moodle gives it, has them: --worksheet FILE."
+
+
 def _unknown_to_moodle(entries: Sequence[Entry]) -> list[str]:
     lost = [each.student for each in entries if not participant(each)]
     waiting = sum(each.points is None for each in entries)
-    remedy = "Give the assignment's grading worksheet with --worksheet."
-    told = _left_out(lost, "Moodle finds", "participant's number", remedy)
+    told = _left_out(lost, "Moodle finds", "no participant's number of theirs is known", OWN_WORKSHEET)
     return [
         *told,
         *([f"{count(waiting, 'student')} without points: no line, so Moodle keeps theirs."] if waiting else []),

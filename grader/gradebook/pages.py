@@ -26,7 +26,7 @@ from grader.course.stage import FEEDBACK, Course, Feedback
 from grader.criterion import counts_in
 from grader.errors import GraderError, UsageError
 from grader.gradebook.dossier import MOST_SAID, marked
-from grader.gradebook.exports import of_worksheet, participant
+from grader.gradebook.exports import OWN_WORKSHEET, of_worksheet, participant
 from grader.gradebook.figures import AGAIN, MANY, SIGNS, STATES, Document, Figures, StudentRecord
 from grader.gradebook.marks import Entry
 from grader.gradebook.records import Mixture
@@ -265,8 +265,7 @@ def write_feedback(
             archive.writestr(f"{folder}_{number}_assignfeedback_file_/{FEEDBACK_FILE}", pages.student(sheet))
             kept += 1
         if not kept:
-            hint = "Give the assignment's grading worksheet with --worksheet."
-            raise UsageError("nobody has a participant's number of Moodle", hint)
+            raise UsageError("no participant's number of Moodle is known of anybody", OWN_WORKSHEET)
     return kept, tuple(lost)
 
 

@@ -65,9 +65,9 @@ _EXPORTS: tuple[tuple[str, Sequence[set[str]], Mapping[str, str]], ...] = (
 )
 _EXPECTED = (
     "Expected a column student, as in student,name,login,email,section,team,canvas_id, or an export of Canvas, Moodle, "
-    "Gradescope or GitHub Classroom as it is."
+    "Gradescope or GitHub Classroom as it is, with English headings."
 )
-_WORKSHEET = "Expected what Moodle calls its grading worksheet, with the columns Identifier and Maximum Grade."
+_WORKSHEET = "Expected what Moodle calls its grading worksheet, with the English columns Identifier and Maximum Grade."
 MAXIMUM = "maximum grade"
 _PARTICIPANT = re.compile(r"(?:Participant )?([0-9]+)")
 _TEACH = ("instructor", "ta", "reader", "teacher", "observer", "admin")  # roles that hand in nothing

@@ -65,8 +65,12 @@ def without_magics(source: bytes) -> tuple[bytes, tuple[str, ...]]:
     new = "\n".join(changed).encode()
     if not _reads(new):
         return source, ()
-    first = next(line.strip() for line, now in zip(lines, changed, strict=True) if line != now)
-    return new, (f"{printable(first[:_SHOWN])} is left out: only IPython understands it",)
+    out = [line.strip() for line, now in zip(lines, changed, strict=True) if line != now]
+    what = printable(out[0][:_SHOWN])
+    if len(out) == 1:
+        return new, (f"{what} is left out: only IPython understands it",)
+    more = "1 more line" if len(out) == 2 else f"{len(out) - 1} more lines"
+    return new, (f"{what} and {more} are left out: only IPython understands them",)
 
 
 def _reads(source: bytes) -> bool:

@@ -163,11 +163,22 @@ class Keys:
         ]
         return "\n".join(found)
 
+    def _criteria(self, part: str) -> str:
+        """Return a line for each criterion of any stage that has part in its name or its functions'."""
+        stages = [each.stage for each in self._session.board.standings]
+        return "\n".join(
+            f"{stage.id} {each.id}: {each.text}"
+            for stage in stages
+            for each in stage.criteria
+            if part.lower() in f"{stage.id} {each.id} {each.text} {' '.join(each.functions)}".lower()
+        )
+
     def _searched(self, word: str, rest: str) -> str:
         """Search where / begins the line; else take the word for the name of a stage, and watch that."""
         if word.startswith("/"):
             part = f"{word[1:]} {rest}".strip()
-            return self._listed(part) or f"No stage has {part!r} in its name."
+            found = [self._listed(part), self._criteria(part)] if part else [self._listed(part)]
+            return "\n".join(filter(None, found)) or f"No stage and no criterion has {part!r} in its name."
         try:
             self._session.open(self._session.workspace.course.find(word))
         except GraderError as error:

@@ -59,6 +59,17 @@ def test_a_stale_stub_is_named_by_check_and_written_without(course: Path, comman
     assert kept.read_text(encoding="utf-8") == "pass\n"
 
 
+@pytest.mark.parametrize(("line", "what"), [("def (\n", "invalid syntax"), ("x = '\0'\n", "null byte")])
+def test_a_solution_that_is_no_python_is_named_as_the_authors(
+    course: Path, command: Command, line: str, what: str
+) -> None:
+    solution = course / "hidden" / FIRST / "solution.py"
+    solution.write_text(solution.read_text(encoding="utf-8") + line, encoding="utf-8")
+    done = command("course", "stub", "s01")
+    assert done.code == 4 and f"hidden/{FIRST}/solution.py" in done.err and what in done.err
+    assert "fault of the grader" not in done.err
+
+
 def test_minutes_of_steps_are_named_by_check_and_written_without(course: Path, command: Command) -> None:
     page = course / "stages" / FIRST / "README.md"
     text = page.read_text(encoding="utf-8")

@@ -86,5 +86,7 @@ def test_the_command_works_anywhere_records_nothing_and_ends_with_0(
     assert "demo/attention.py:" in shown.out
     assert "same inputs again: --seed 3\n" in shown.out
     assert "half-finished module that comes with the course" in shown.err
-    assert "Next: `grader start s01`, the first stage." in " ".join(shown.err.split())
+    told = " ".join(shown.err.split())
+    assert "only what to write instead is left to `grader hint` there." in told
+    assert "Next: `grader start s01`, the first stage." in told
     assert list(tmp_path.iterdir()) == []

@@ -182,7 +182,8 @@ def test_a_worksheet_has_the_numbers_of_its_assignment(tmp_path: Path) -> None:
     assert [line["Identifier"] for line in rows("moodle", taken)] == [
         "Participant 901", "Participant 902", "cy", "Participant 904",
     ]  # fmt: skip
-    assert "Moodle finds no cy" in " ".join(CLASSES["moodle"].notes(taken))
+    told = " ".join(CLASSES["moodle"].notes(taken))
+    assert "Moodle finds no cy: no participant's number of theirs is known." in told and "the roster has" not in told
     assert rows("moodle", given)[3]["Identifier"] == "Participant 904"  # by the name of the folder, not by class.csv
 
 

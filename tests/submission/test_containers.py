@@ -171,6 +171,17 @@ def test_a_file_exported_with_magic_lines_is_read_without_them(line: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("!ls\n%time\n", "!ls and 1 more line are left out: only IPython understands them"),
+        ("!ls\n%time\nx = 1\n%time\n", "!ls and 2 more lines are left out: only IPython understands them"),
+    ],
+)
+def test_several_magic_lines_are_counted(lines: str, told: str) -> None:
+    assert without_magics(lines.encode())[1] == (told,)
+
+
+@pytest.mark.parametrize(
     "source", [b"x = 1\n", b"x = (7\n% 3)\n", b'"""\n%time\n"""\n', b"%time\ndef f(:\n", b"%t\n\xff\n"]
 )
 def test_a_file_that_needs_no_change_or_is_no_python_even_so_stays_as_it_is(source: bytes) -> None:

@@ -154,8 +154,10 @@ def test_keys_help_and_show(plain: Plain) -> None:
     assert "q  quit" in plain.told("?")
     assert plain.told("s").startswith("# Numbers")
     assert plain.told("l") == "s01 Numbers: you are here\ns02 Sums: locked, waits for s01\n"
-    assert plain.told("/ sum") == "s02 Sums: locked, waits for s01\n"
-    assert plain.told("/nothing") == "No stage has 'nothing' in its name.\n"
+    assert plain.told("/") == plain.told("l")
+    assert plain.told("/ sums") == "s02 Sums: locked, waits for s01\n"
+    assert plain.told("/double") == "s01 double: double is right\n"
+    assert plain.told("/nothing") == "No stage and no criterion has 'nothing' in its name.\n"
     assert plain.told("d").startswith("The solution of s01 is shown once s01 has passed.")
     plain.told(plain.judged(verdict(plain.first, "failed", "blocked")))
     assert plain.told("h") == "s01 · double is right · hint 1 of 3, a question\n    double: a nudge\n"

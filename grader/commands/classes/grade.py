@@ -148,7 +148,10 @@ def regrade(
         tallies, changes = regrade_all(course, stages, options, told, why, tuple(student or ()))
     failing = {(name, tally.stage) for tally in tallies for name, _ in tally.faults}
     _tell_differences(changes, apply, failing)
+    whose = f" by {some(student)}" if student else ""
     for tally in tallies:
+        if not tally.total:
+            say(f"{tally.stage}: nothing to grade again; the gradebook holds no submission of it{whose}.")
         if tally.waiting:
             tell_waiting(tally, ["The marks that they have stay as they are."])
         if tally.without_text:

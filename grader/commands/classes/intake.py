@@ -109,9 +109,9 @@ def tell_doubts(found: Intake) -> None:
             texts.setdefault((doubt.text, doubt.remedy), []).append(row.student)
         say(clean(f"{reason} ({len(students)}):"))
         for (text, remedy), names in list(texts.items())[:_EXAMPLES]:
-            say(clean(f"- {some(names)}: {text}" + (f". {remedy}" if remedy else "")))
+            say(clean(f"- {some(list(dict.fromkeys(names)))}: {text}" + (f". {remedy}" if remedy else "")))
         if len(texts) > _EXAMPLES:
-            say(f"- and {len(texts) - _EXAMPLES} more; --json has them all")
+            say(f"- and {len(texts) - _EXAMPLES} more; `grader class intake --json` has them all")
 
 
 def tell_alarms(alarms: Sequence[Alarm]) -> None:

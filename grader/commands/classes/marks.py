@@ -101,8 +101,11 @@ def override(
         if criterion_id:
             update_marks(book, rules, student, reason.strip() or "points given by hand are taken back", now)
         mark = next((each for each in book.marks(student) if each.stage == target.id), None)
+        whole = [each for each in book.overrides(student) if each.stage == target.id and not each.criterion]
     whose = f"{student} {target.id}" + (f" {criterion_id}" if criterion_id else "")
     total = f"; {mark.points:g} of {mark.out_of:g} in all" if criterion_id and mark is not None else ""
+    if criterion_id and whole:
+        total += f", but {count(whole[0].points, 'point')} given by hand for all of {target.id} count instead"
     if points is None:
         say(f"{whose}: the automatic points count again{total}.")
         return

@@ -65,6 +65,20 @@ def test_intake_shows_a_table_and_grades_nothing(here: Here, monkeypatch: pytest
     ]  # fmt: skip
 
 
+def test_a_student_of_two_attempts_is_named_once(here: Here) -> None:
+    root = here.place.root
+    hand_in(root / "handed", **{"ada.py": NUMBERS, "ada (1).py": WRONG})
+    done = here("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--dry-run")
+    assert "note (1): - ada: ada (1).py and ada.py are attempts of ada." in words(done.err)
+
+
+def test_what_is_not_shown_of_many_doubts_is_where_the_message_says(here: Here) -> None:
+    root = here.place.root
+    hand_in(root / "handed", **{f"s{n}.py": "\n" * n + "def f(:\n" for n in range(12)})
+    told = words(here("class", "intake", "handed", "--stage", "s01", "--out", "marks", "--dry-run").err)
+    assert "more; `grader class intake --json` has them all" in told
+
+
 def test_a_roster_is_kept_and_its_numbers_reach_the_exports(here: Here) -> None:
     root = here.place.root
     hand_in(root / "handed", **{"lovelaceada_7_98_numbers_.py": NUMBERS, "bo.py": WRONG})

@@ -101,7 +101,7 @@ def test_points_of_a_criterion_are_given_with_a_reason_that_the_student_reads(
 ) -> None:
     give = ("class", "override", "ada", "s01", "--out", str(out), "--criterion", "double")
     done = here(*give, "--points", "0.5", "--reason", "the idea is right")
-    assert done.code == 0 and "1.5 of 2 in all" in done.err
+    assert done.code == 0 and "1.5 of 2 in all." in done.err
     assert marks(here, out)["ada"]["points"] == "1.5"
     assert "the idea is right" in marks(here, out)["ada"]["reason"]
     page = tmp_path / "ada.html"
@@ -113,6 +113,24 @@ def test_points_of_a_criterion_are_given_with_a_reason_that_the_student_reads(
     refused = here("class", "override", "ada", "s02", "--out", str(out), "--criterion", "total", "--points", "1",
                    "--reason", "x")  # fmt: skip
     assert refused.code == 2
+
+
+def test_points_of_a_criterion_below_points_of_the_whole_stage_are_said_not_to_count(here: Here, out: Path) -> None:
+    give = ("class", "override", "ada", "s01", "--out", str(out), "--reason", "oral exam", "--points")
+    here(*give, "2")
+    done = here(*give, "0.5", "--criterion", "double")
+    assert "1.5 of 2 in all, but 2 points given by hand for all of s01 count instead." in " ".join(done.err.split())
+    assert marks(here, out)["ada"]["points"] == "2"
+
+
+@pytest.mark.parametrize(("options", "whose"), [((), ""), (("--student", "ada"), " by ada")])
+def test_a_regrade_of_a_stage_without_submissions_says_so(
+    here: Here, out: Path, options: tuple[str, ...], whose: str
+) -> None:
+    done = here.place.run("class", "regrade", "--out", str(out), "--stage", "s02", "--require-isolation", "process",
+                          *options)  # fmt: skip
+    told = f"s02: nothing to grade again; the gradebook holds no submission of it{whose}."
+    assert done.code == 0 and told in " ".join(done.err.split())
 
 
 def test_a_student_bears_another_name_with_all_that_is_kept(here: Here, out: Path) -> None:
