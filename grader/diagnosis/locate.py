@@ -49,7 +49,7 @@ class Places:
     raising: ast.stmt | None = None  # the statement in which the learner's module raised
     known: bool = False  # whether there was a right module to compare with
     drawn: set[int] = field(default_factory=set)  # ids of expressions made of what a generator draws
-    draws: bool = False  # whether the call draws, so that right modules may answer otherwise
+    draws: bool = False  # whether the call draws what right modules do not, so that they may answer otherwise
 
 
 def locate(
@@ -84,8 +84,9 @@ def locate(
     places.drawn = {
         id(part) for node, sample in trace.entries if sample.name == "Generator" for part in _drawn(module, trace, node)
     }
-    numbers = [each for each in places.drawn if any(one.is_numeric for one in trace.samples.get(each, ()))]
-    places.draws = any(not _sets_up(trace.probes.within[each], label) for each in numbers)
+    draws = [(node, sample.known) for node, sample in trace.entries if id(node) in places.drawn and sample.is_numeric]
+    others = [node for node, known in draws if right is None or known is None or known not in right]
+    places.draws = any(not _sets_up(trace.probes.within[id(each)], label) for each in others)
     if right is not None:
         _mark_wrong(module, places, trace, right, label, trusted)
     order = trace.ran

@@ -689,6 +689,24 @@ def test_a_function_that_draws_at_random_is_explained_by_its_tests(monkeypatch: 
     assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
 
 
+def test_what_is_drawn_as_right_modules_draw_it_is_no_reason_to_doubt_their_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grader.diagnosis.edited.DRAWN", 0)
+    right = """
+    def start(n, rng):
+        return rng.standard_normal(n)
+
+
+    def slope(x, rng):
+        weights = start(len(x), rng)
+        return weights * x - 0.5 * weights
+    """
+    calls: list[Call] = [("slope", (np.arange(1.0, size), np.random.default_rng(size))) for size in (5, 6, 7)]
+    (cause,) = causes(right, right.replace("* x - 0.5", "* x + 0.5"), [calls])
+    assert (cause.function, cause.line) == ("slope", 7)
+
+
 def test_what_is_left_of_a_reshape_is_no_other_number() -> None:
     right = """
     def parts(values, count):
