@@ -104,7 +104,7 @@ def check_name(name: str, label: str) -> None:
     elif len(parts) > MAX_DEPTH:
         fault = f"lies {len(parts) - 1} folders deep: at most {MAX_DEPTH - 1} are accepted"
     elif ".." in parts:
-        fault = "leads out of the archive: expected no .."
+        fault = 'leads out of the archive: expected a name without ".."'
     elif name.startswith("/") or re.match("[A-Za-z]:", name):
         fault = "is absolute: expected a path within the archive"
     elif "\\" in name:
