@@ -144,3 +144,8 @@ def test_of_known_mistakes_that_explain_a_first_wrong_call_alike_the_last_call_d
     rows = small_course.grade(AVERAGES.replace(old, new), seed=1).verdict.criteria
     told = {each.test.rpartition("::")[2]: each.diagnosis for each in rows[0].failures}
     assert told["test_forward"] is not None and told["test_forward"].mistake == id, told
+
+
+def test_a_call_that_input_ended_is_told_no_edit(small_course: SmallCourse) -> None:
+    asking = SOLUTION.replace("return np.sqrt", 'n = int(input("n? "))\n        return np.sqrt')
+    assert told(small_course, asking) == {"forward": set(), "measure": set()}
