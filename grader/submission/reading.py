@@ -232,12 +232,11 @@ def is_plain(text: str) -> bool:
         return False
     look = _Tokens()
     position = 0
-    while position < len(text):
-        found = _TOKEN.match(text, position)
-        if found is None or not look.takes(str(found.lastgroup), found):
+    for found in _TOKEN.finditer(text):
+        if found.start() != position or not look.takes(str(found.lastgroup), found):
             return False
         position = found.end()
-    return look.withs * look.exits <= MAX_EXITS
+    return position == len(text) and look.withs * look.exits <= MAX_EXITS
 
 
 class _Tokens:
@@ -255,9 +254,9 @@ class _Tokens:
 
     def takes(self, kind: str, found: re.Match[str]) -> bool:
         """Take one token; False where the text is not plain any more."""
+        if kind == "blank":
+            return self._tokens > 0 or self._blank(found[0])
         match kind:
-            case "blank":
-                return self._blank(found[0])
             case "comment":
                 return True
             case "joined":
@@ -275,8 +274,6 @@ class _Tokens:
         return self._tokens <= limit and self._signs <= MAX_SIGNS and self._known(kind, found)
 
     def _blank(self, blank: str) -> bool:
-        if self._tokens:
-            return True
         self._indent = len(blank)
         return not blank.strip(" ")  # how far a tab indents is for Python to say
 
