@@ -11,7 +11,7 @@ import importlib
 import importlib.machinery
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -196,8 +196,8 @@ def set_aside(tops: Iterable[str]) -> Iterator[None]:
             _bind(name, module)
 
 
-def forget(tops: Iterable[str]) -> dict[str, types.ModuleType]:
-    """Remove these packages and all below them from the modules that are loaded, and return them."""
+def forget(tops: Collection[str]) -> dict[str, types.ModuleType]:
+    """Remove these top-level packages and all below them from the modules that are loaded, and return them."""
     found = {
         name: module
         for name, module in list(sys.modules.items())  # other threads import meanwhile, if only a codec

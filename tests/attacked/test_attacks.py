@@ -147,7 +147,7 @@ def test_the_attack_gains_nothing_and_leaves_nothing(
         assert_alive(field, tier)
 
 
-def together() -> list[Any]:
+def passive() -> list[Any]:
     """Return the passive attacks of each kind that a tier claims to stop; the full matrix has a stronger one's too."""
     found: dict[tuple[str, str, str], list[Attack]] = {}
     for tier, attack in claimed(passive=True):
@@ -160,7 +160,7 @@ def together() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("tier", "attacks"), together())
+@pytest.mark.parametrize(("tier", "attacks"), passive())
 def test_the_passive_attacks_gain_nothing_and_leave_nothing(
     tier: str, attacks: list[Attack], field: World, need: Need
 ) -> None:
