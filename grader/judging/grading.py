@@ -96,6 +96,7 @@ class Grader:
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
         self._workers: dict[tiers.Tier, tiers.LocalWorkerFactory] = {}
+        self._tiers: dict[tuple[str, str | None], tuple[tiers.Tier, str | None]] = {}  # by what was asked for
         self.strayed: frozenset[str] = frozenset()  # tests of the last grading that asked what was not planned
 
     def __enter__(self) -> Self:
@@ -113,7 +114,7 @@ class Grader:
 
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
-        tier = tiers.choose(options.isolation, options.require)[0]
+        tier = self._tier(options.isolation, options.require)[0]
         self._start_ahead(tier, options.fork)
         if self._suite is not None:
             self._make_ahead(self._suite)
@@ -133,7 +134,7 @@ class Grader:
         Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
         started = time.monotonic()
-        tier, note = tiers.choose(options.isolation, options.require)
+        tier, note = self._tier(options.isolation, options.require)
         reading = check_source(self.stage, snapshot)
 
         def run(withheld: tuple[str, ...] = snapshot.withheld) -> Run:
@@ -185,7 +186,7 @@ class Grader:
         problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
-        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], criteria, None)
+        found = self._judged(snapshot, options, self._tier(options.isolation)[0], criteria, None)
         if found.problem is not None:
             return Outcome("the import", "", False, "crashed", found.problem.message)
         if found.faults:
@@ -253,6 +254,12 @@ class Grader:
         finally:
             keeper.end()
 
+    def _tier(self, wanted: str, least: str | None = None) -> tuple[tiers.Tier, str | None]:
+        """Return the tier and what it leaves open, looked for once: a look at bubblewrap runs a process in it."""
+        if (wanted, least) not in self._tiers:
+            self._tiers[wanted, least] = tiers.choose(wanted, least)
+        return self._tiers[wanted, least]
+
     def workers(self, tier: tiers.Tier) -> tiers.LocalWorkerFactory:
         """Return what forks workers in a tier; it stays as long as this grader."""
         own = tiers.LocalWorkerFactory(tier, self.course.root, True, packages=self.stage.packages)
@@ -268,7 +275,7 @@ class Grader:
         """Return what the tests ask with a seed, found out now if need be; None where nothing can be planned."""
         self._loaded()
         self._plans.setdefault(options.seed, None)
-        return self._plan(options, tiers.choose(options.isolation)[0])
+        return self._plan(options, self._tier(options.isolation)[0])
 
     def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
         """Return what the tests ask with a seed; None where it may never be used again, or by nobody who is warm.
