@@ -82,7 +82,7 @@ def only_imports(text: str, packages: Sequence[str]) -> bool:
     (True, False)
     """
     found = list(_IMPORTS.finditer(text))
-    if len(_WORD.findall(text)) != len(found):  # it stands somewhere else, too
+    if text.count("import") != len(found) and len(_WORD.findall(text)) != len(found):  # it stands somewhere else, too
         return False
     names = [match[1] or name.strip() for match in found for name in (match[2] or "-").split(",")]
     return all(root(name.split()[0]) in (*packages, *sys.stdlib_module_names) for name in names if name)
@@ -202,22 +202,24 @@ MAX_WITH_TOKENS = 40
 _NESTING = frozenset({"not", "lambda", "if", "for", "await", "yield", "async", "in", "is", "and", "or"})
 _SCOPES = frozenset({"def", "class", "lambda", "for", "type"})
 _EXITS = frozenset({"return", "break", "continue"})
+_LAYOUT = frozenset({"blank", "newline", "comment", "joined"})
 _COUNTED = _NESTING | _SCOPES | _EXITS | {"elif", "with", "finally"}
 # No group is repeated possessively: Python before 3.11.5 then misses what is there (3.11.2 is Debian 12's).
 _TOKEN = re.compile(
     r"""
     (?P<blank>[ \t\f]++)
-    |(?P<string>(?P<prefix>[rRbBuUfFtT]{0,2}+)(?P<quoted>
+    |(?P<newline>\n)
+    |(?:(?P<string>(?P<prefix>[rRbBuUfFtT]{0,2}+)(?P<quoted>
         '''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*''' | \"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*\"""
         |'(?!'')[^'\\\n]*+(?:\\.[^'\\\n]*+)*' | "(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*" ))
     |(?P<comment>\#[^\n]*+)
     |(?P<word>[\w\x80-\U0010ffff]++)
-    |(?P<newline>\n)
     |(?P<joined>\\\n)
     |(?P<open>[(\[{])
     |(?P<close>[)\]}])
     |(?P<sign>[-+~])
-    |(?P<other>[.,:;=*/%@&|^<>!])
+    |(?P<other>[.,:;=*/%@&|^<>!]))[ ]*+
+    |(?P<unknown>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -231,12 +233,9 @@ def is_plain(text: str) -> bool:
     if len(text) > MAX_CHARS:
         return False
     look = _Tokens()
-    position = 0
-    for found in _TOKEN.finditer(text):
-        if found.start() != position or not look.takes(str(found.lastgroup), found):
-            return False
-        position = found.end()
-    return position == len(text) and look.withs * look.exits <= MAX_EXITS
+    if not all(look.takes(str(found.lastgroup), found) for found in _TOKEN.finditer(text)):
+        return False
+    return look.withs * look.exits <= MAX_EXITS
 
 
 class _Tokens:
@@ -254,24 +253,23 @@ class _Tokens:
 
     def takes(self, kind: str, found: re.Match[str]) -> bool:
         """Take one token; False where the text is not plain any more."""
-        if kind == "blank":
-            return self._tokens > 0 or self._blank(found[0])
-        match kind:
-            case "comment":
-                return True
-            case "joined":
-                return self._tokens > 0
-            case "newline":
-                if self._tokens and not self._brackets:
-                    self._start_statement()
-                self._indent = 0
-                return True
+        if kind in _LAYOUT:
+            return self._lays_out(kind, found)
         if not self._tokens and not self._begins():
             return False
         self._tokens += 1
         self._signs = self._signs + 1 if kind == "sign" else 0
         limit = MAX_WITH_TOKENS if self._is_with else MAX_TOKENS
-        return self._tokens <= limit and self._signs <= MAX_SIGNS and self._known(kind, found)
+        return self._tokens <= limit and self._signs <= MAX_SIGNS and (kind == "other" or self._known(kind, found))
+
+    def _lays_out(self, kind: str, found: re.Match[str]) -> bool:
+        if kind == "blank":
+            return self._tokens > 0 or self._blank(found[0])
+        if kind == "newline":
+            if self._tokens and not self._brackets:
+                self._start_statement()
+            self._indent = 0
+        return kind != "joined" or self._tokens > 0
 
     def _blank(self, blank: str) -> bool:
         self._indent = len(blank)
@@ -286,17 +284,14 @@ class _Tokens:
         return len(self._indents) <= MAX_INDENTS
 
     def _known(self, kind: str, found: re.Match[str]) -> bool:
-        match kind:
-            case "string" if set(found["prefix"]) & set("fFtT"):
-                self._scopes += found["quoted"].count("for") + found["quoted"].count("lambda")
-                return self._scopes <= MAX_SCOPES and _is_plain_fstring(found["quoted"])
-            case "word":
-                return len(found[0]) <= MAX_WORD and (found[0] not in _COUNTED or self._word(found[0]))
-            case "open":
-                self._brackets += 1
-            case "close":
-                self._brackets -= 1
-        return 0 <= self._brackets <= MAX_BRACKETS
+        if kind == "word":
+            word = found["word"]
+            return len(word) <= MAX_WORD and (word not in _COUNTED or self._word(word))
+        if kind == "string" and set(found["prefix"]) & set("fFtT"):
+            self._scopes += found["quoted"].count("for") + found["quoted"].count("lambda")
+            return self._scopes <= MAX_SCOPES and _is_plain_fstring(found["quoted"])
+        self._brackets += (kind == "open") - (kind == "close")
+        return kind != "unknown" and 0 <= self._brackets <= MAX_BRACKETS
 
     def _word(self, word: str) -> bool:
         self._nesting += word in _NESTING
