@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -162,10 +163,10 @@ class Gate:
         module = self.search.module.applied(edit.function, edit.changes)
         changed = module.functions[edit.function]
         conditions, terms = list(_conditions(edit, function, changed)), list(_terms(edit, function, changed))
-        rooted = list(_rooted(edit, function))
-        if not conditions and not terms and not rooted and not self._may_pass_by_suspect:
+        masks, rooted = list(_comparisons(function, changed)), list(_rooted(edit, function))
+        if not (conditions or terms or masks or rooted or self._may_pass_by_suspect):
             return True
-        pairs = [*conditions, *terms, *((each, each) for each in rooted)]
+        pairs = [*conditions, *terms, *masks, *((each, each) for each in rooted)]
         old, new = zip(*pairs, strict=True) if pairs else ((), ())
         before, after = self._watched(self.search.module, old), self._watched(module, new)
         if not before or not after:
@@ -174,6 +175,8 @@ class Gate:
             return False
         is_name = edit.id in NAMES_CONFUSED
         if any(new is not None and _is_one_way(before, after, old, new, is_name) for old, new in conditions):
+            return False
+        if any(_is_of_arrays(after, new) and _is_one_way(before, after, old, new, True) for old, new in masks):
             return False
         gone = [old for old, new in conditions if new is None and len(_truths(before, old)) == SEVERAL]
         if gone and edit.rank > LIKELY and len(found.fixed) < EVIDENCE:
@@ -390,6 +393,18 @@ def _tests(function: Function) -> list[ast.expr]:
     return found
 
 
+def _comparisons(function: Function, changed: Function) -> Iterator[tuple[ast.Compare, ast.Compare]]:
+    """Yield the comparisons that an edit changes, before and after it."""
+    old, new = ([each for each in walk(node) if isinstance(each, ast.Compare)] for node in (function, changed))
+    kept, own = {id(each) for each in new}, {id(each) for each in old}
+    gone, made = [each for each in old if id(each) not in kept], [each for each in new if id(each) not in own]
+    yield from zip(gone, made, strict=False)
+
+
+def _is_of_arrays(traces: Sequence[Trace], node: ast.expr) -> bool:
+    return any(each.kind == "array" for trace in traces for each in trace.samples.get(id(node), ()))
+
+
 def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, new: ast.expr, is_name: bool) -> bool:
     """Say whether a condition that was true and false in turn is always the same; of a name, also the opposite."""
     was, is_now = _truths(before, old), _truths(after, new)
@@ -398,9 +413,16 @@ def _is_one_way(before: Sequence[Trace], after: Sequence[Trace], old: ast.expr, 
 
 
 def _truths(traces: Sequence[Trace], node: ast.expr) -> set[bool]:
-    return {
-        truth for trace in traces for each in trace.samples.get(id(node), ()) if (truth := _truth(each)) is not None
-    }
+    return {truth for trace in traces for each in trace.samples.get(id(node), ()) for truth in _truths_of(each)}
+
+
+def _truths_of(sample: Sample) -> set[bool]:
+    """Return the truth of a value, those of a mask's entries; none where it is not known."""
+    if sample.kind == "array" and sample.dtype == "b" and sample.known is not None:
+        true = round(sample.known.plain)
+        return {truth for truth, times in ((True, true), (False, math.prod(sample.shape) - true)) if times}
+    truth = _truth(sample)
+    return set() if truth is None else {truth}
 
 
 def _truth(sample: Sample) -> bool | None:

@@ -199,6 +199,12 @@ class Check:
         return 50 * len(self.records) + sum(_size(value) for value in values)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether an array without numbers is given: what is missing, a factor or a term, shows nowhere."""
+        given = (*self.last.args, *self.last.kwargs.values())
+        return any(isinstance(each, np.ndarray) and not each.size for each in given)
+
+    @property
     def order(self) -> tuple[int, str, int]:
         """Where it comes among others, which a set has in no order: small ones first."""
         return self.size, self.outcome.test, len(self.records)

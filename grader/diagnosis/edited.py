@@ -133,7 +133,7 @@ class Edited:
         if search is None:
             return None
         trusted = checks.trusted()
-        order = sorted(waiting, key=lambda each: (each.is_raised, each.says_little, each.size))
+        order = sorted(waiting, key=lambda each: (each.is_raised, each.says_little, each.is_empty, each.size))
         for check in order[:MOST_TARGETS]:
             if search.is_right(check):  # by the edits that were found before: then it is, with many more
                 continue

@@ -76,13 +76,21 @@ def sign_wrong(site: Site) -> Iterator[Made]:
     value = site.number
     if value is None or called(site.node) in ("empty", "empty_like"):  # which hold nothing yet
         return
-    is_exponent = called(site.parent) in ("exp", "sigmoid") and site.parent.args[:1] == [site.node]
-    if isinstance(site.parent, (*WHOLE, ast.ListComp)) or is_exponent:
+    if isinstance(site.parent, (*WHOLE, ast.ListComp)) or _is_argument(site):
         is_key = isinstance(site.parent_of(site.parent), ast.Lambda) or isinstance(site.parent, ast.Lambda)
         rank = LIKELY if value.is_real or is_key else UNUSUAL
         if _is_conversion(site):
             rank = RARE
         yield site.make(ast.UnaryOp(ast.USub(), site.node), "the sign of `{old}` is wrong", rank=rank)
+
+
+def _is_argument(site: Site) -> bool:
+    """Say whether a curve is taken of a value: exp, or a function of the module's that has one argument."""
+    name = called(site.parent)
+    if not isinstance(site.parent, ast.Call) or site.parent.args[:1] != [site.node]:
+        return False
+    own = site.module.functions.get(name or "")
+    return name in ("exp", "sigmoid") or (own is not None and len(parameters(own)) == 1)
 
 
 def _is_conversion(site: Site) -> bool:
@@ -105,7 +113,7 @@ def term_missing(site: Site) -> Iterator[Made]:
         return
     is_whole = isinstance(site.parent, WHOLE)
     own = {ast.dump(each) for each in (node, *(vars(node).get(side) for side in ("left", "right"))) if each is not None}
-    some = 0
+    some, whole = 0, _whole_of(site)
     for operand, sample in site.operands:
         is_result = isinstance(site.parent, (ast.Return, ast.Assign)) and value.is_real and value.shape
         if is_result and sample.dtype == "b" and sample.shape == value.shape[:-1]:
@@ -113,7 +121,10 @@ def term_missing(site: Site) -> Iterator[Made]:
             says = f"`{{old}}` counts where `{site.show(operand)}` is False, too"
             fix = f"Multiply it by `{ast.unparse(rows)}`, which is 0 there."
             yield site.make(ast.BinOp(node, ast.Mult(), rows), says, fix, rank=USUAL, adds=True)
-        if not sample.is_numeric or ast.dump(operand) in own or not fits(value.shape, sample.shape, value.shape):
+        if not sample.is_numeric or ast.dump(operand) in own:
+            continue
+        is_spread = whole is not None and sample.shape == whole and fits(value.shape, whole)  # one for each, not for all
+        if not is_spread and not fits(value.shape, sample.shape, value.shape):
             continue
         some += 1
         if some > MOST_TERMS:
@@ -131,9 +142,18 @@ def term_missing(site: Site) -> Iterator[Made]:
         ):
             if isinstance(operator, ast.Div) and sample.shape and sample.shape != value.shape and not is_unread:
                 continue
-            if _is_of_whole(site, operator):
+            if _is_of_whole(site, operator) or (is_spread and not isinstance(operator, ast.Mult)):
                 continue
             yield site.make(ast.BinOp(node, operator, operand), says, rank=base, adds=True)
+
+
+def _whole_of(site: Site) -> tuple[int, ...] | None:
+    """Return the shape of a sum of which a smaller value is a term; None for what is no such term."""
+    value, parent = site.value(), site.parent
+    if value is None or not isinstance(parent, ast.BinOp) or not isinstance(parent.op, (ast.Add, ast.Sub)):
+        return None
+    whole = site.value(parent)
+    return whole.shape if whole is not None and len(whole.shape) > len(value.shape) else None
 
 
 def _is_of_whole(site: Site, operator: ast.operator) -> bool:
