@@ -361,7 +361,8 @@ class Explainer:
                 label, [each for each in waiting if each not in explained], left, checks, known
             )
         if any(each not in explained for each in searched):
-            self._edited.broken.add(label)
+            if not self._edited.drawing.issuperset(each for each in searched if each not in explained):
+                self._edited.broken.add(label)
             dropped = self._drop_unproved(searched, checks.trusted())
             self._edited.search = first if dropped else self._edited.search
             explained -= dropped

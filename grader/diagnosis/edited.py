@@ -96,6 +96,7 @@ class Edited:
     others: Iterable[str] = ()  # the texts of right modules of another convention
     search: Search | None = None
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
+    drawing: set[Check] = field(default_factory=set)  # calls that draw what right modules do not: their answers tell little
 
     def begun(self, label: str) -> Search | None:
         """Return the search, which the first function that is asked begins; None where nothing can be tried."""
@@ -251,6 +252,7 @@ class Edited:
                 return None
             places = search.places(check, trace, trusted)
             if places.draws:  # right modules may draw otherwise
+                self.drawing.add(check)
                 budget = Budget(min(budget.left, DRAWN))
                 if search.runner.heard([], check.outcome.test, 0, check.label)[0]:
                     return None
