@@ -96,7 +96,7 @@ class Edited:
     others: Iterable[str] = ()  # the texts of right modules of another convention
     search: Search | None = None
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
-    drawing: set[Check] = field(default_factory=set)  # calls that draw what right modules do not: their answers tell little
+    drawing: set[Check] = field(default_factory=set)  # calls that draw what right modules do not
 
     def begun(self, label: str) -> Search | None:
         """Return the search, which the first function that is asked begins; None where nothing can be tried."""

@@ -77,6 +77,18 @@ def test_whether_a_bound_belongs_to_a_range_makes_no_branch_constant() -> None:
     assert found == [("comparison-wrong", 5)]
 
 
+def test_an_edit_makes_no_mask_all_true() -> None:
+    right = "def f(table, y):\n    return np.linalg.lstsq(table, y, rcond=None)[0]"
+    wrong = """
+    def f(table, y):
+        scale = np.sqrt((table * table).mean(axis=0))
+        scale[scale == 0] = 1
+        return np.linalg.lstsq(table / scale, y, rcond=None)[0] * scale
+    """  # which is right where all scales are 1
+    failing: list[Call] = [("f", (X.T + place, X[:, :1].sum() + X[0] * place)) for place in (1, 2, 3)]
+    assert told(right, wrong, [failing]) == [("operator-confused", 7)]
+
+
 def test_a_name_without_a_value_is_explained_at_its_line() -> None:
     right = """
     def f(values, date):

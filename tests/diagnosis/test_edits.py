@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.diagnosis.checks import Checks, calls_of, evidence_of
+from grader.diagnosis.checks import Checks, Maker, calls_of, evidence_of
 from grader.diagnosis.runner import Heard, LocalRunner
 from grader.sandbox.connection import Ended, Passed
 from tests.diagnosis.engine import STAGE, Call, causes, ended, module_of
@@ -28,6 +28,21 @@ REPEATED: list[Call] = [
     ("gradient", (2 * GRID, np.array([2, 2, 2, 1]), 4)),
 ]
 CASES: list[tuple[str, str, str, str, list[Call], int]] = [
+    (
+        "sign-wrong",
+        """
+        import numpy as np
+        def share(s):
+            return np.exp(s) / (1 + np.exp(s))
+        def slope(bad, batch):
+            push = share(-bad) / batch
+            return push * bad[::-1]
+        """,
+        "share(-bad)",
+        "share(bad)",
+        [("slope", (SQUARE, 3)), ("slope", (GRID / 8, 4)), ("slope", (SQUARE - 1, 2))],
+        5,
+    ),
     (
         "infinite-difference",
         """
@@ -715,6 +730,55 @@ def test_what_is_left_of_a_reshape_is_no_other_number() -> None:
     wrong = right.replace("values.shape[1] // count", "-1")
     calls: list[Call] = [("parts", (np.zeros((0, 6)), 3))]
     assert causes(right, wrong, [calls], [[("parts", (GRID, 2))]]) == []
+
+
+def test_a_factor_is_missing_that_has_an_entry_for_each_row_of_a_sum() -> None:
+    right = """
+    import numpy as np
+    def centred(grad, normed):
+        n = len(grad)
+        return (n * grad - grad.sum(axis=0) - normed * (grad * normed).sum(axis=0)) / n
+    """
+    wrong = """
+    import numpy as np
+    def centred(grad, normed):
+        stretch = (grad * normed).sum(axis=0) / len(grad)
+        return grad - grad.mean(axis=0) - stretch
+    """
+    calls: list[Call] = [
+        ("centred", (SQUARE, SQUARE**2)), ("centred", (GRID, GRID[::-1] / 3)), ("centred", (GRID + 1, GRID / 4))
+    ]  # fmt: skip
+    (cause,) = causes(right, wrong, [calls])
+    assert (cause.id, cause.line) == ("term-missing", 4)
+
+
+def test_a_call_with_an_empty_array_is_the_last_to_be_looked_into() -> None:
+    module = module_of("def mean(x, size):\n    return x.sum() / size")
+    made = ended(module, "failing", [("mean", (GRID[0, :0], 3)), ("mean", (GRID[0], 3))], "failed")
+    found, _ = Maker(STAGE, [module_of("def mean(x, size):\n    return 0.5 + x.sum() / size")], b"").split(made, False)
+    assert [each.is_empty for each in found] == [True, False]
+
+
+def test_what_stands_twice_in_a_line_is_told_with_what_is_around_it() -> None:
+    right = """
+    import numpy as np
+    def gap(p, q):
+        return p * np.where(p > 0, np.log(np.maximum(q, 0.5)) - q, 0.25) + q
+    """
+    calls: list[Call] = [("gap", (SQUARE - 1, SQUARE[::-1] - 1)), ("gap", (SQUARE - 0.5, SQUARE.T - 1))]
+    (cause,) = causes(right, right.replace("p > 0", "q > 0"), [calls])
+    assert (cause.text, cause.fix) == ("gap, line 3: `q` is used in `q > 0` where `p` is needed.", "Write `p > 0`.")
+
+
+def test_of_two_methods_of_one_value_the_names_are_told() -> None:
+    right = """
+    import numpy as np
+    def bias(grad, dim):
+        return grad.reshape(-1, dim).sum(axis=0)
+    """
+    calls: list[Call] = [("bias", (GRID, 3)), ("bias", (GRID, 2)), ("bias", (SQUARE, 3))]
+    (cause,) = causes(right, right.replace(").sum", ").mean"), [calls])
+    assert cause.text == "bias, line 3: `mean` is called where `sum` is needed."
 
 
 def test_one_change_at_two_places_names_both_lines() -> None:

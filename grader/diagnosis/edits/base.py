@@ -24,15 +24,17 @@ from grader.diagnosis.module_text import (
     Function,
     ModuleText,
     loaded,
+    own_nodes,
     parameters,
     stored,
 )
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import is_same, substituted, walk
 from grader.diagnosis.values import Sample
 
 SURE, LIKELY, USUAL, UNUSUAL, RARE = range(-1, 4)  # how often learners make a mistake; a text that cannot be meant
 BUILT_IN = frozenset(dir(builtins)) | {"np", "math", "numpy"}
 MOST_NAMES = 40
+SEVERAL = 2
 EXTREMES = ("max", "min", "amax", "amin")
 USED_FOR = "`{old}` is used where `{new}` is needed"
 VAGUE = "`{old}` has another value than is needed"  # where what is needed is a formula
@@ -57,22 +59,46 @@ class Edit:
     @property
     def says(self) -> str:
         """What is wrong, as a clause that holds no more of what to write than a name or a number."""
-        return self._filled(VAGUE if self.is_vague else self.template)
+        if self._around is None or "{old}" not in self.template:
+            return self._filled(VAGUE if self.is_vague else self.template, is_short=True)
+        around = self.show(self._around)
+        if self.template == USED_FOR and not self.is_vague:
+            return self._filled(USED_FOR.replace(" where", f" in `{around}` where"))
+        return f"in `{around}`, {self._filled(VAGUE if self.is_vague else self.template)}"
 
     @property
     def is_vague(self) -> bool:
         """Whether it says only where something is wrong: what is needed is a formula."""
         old, new = self.changes[0]
         is_told = not isinstance(new, list) and (is_small(new) or ast.unparse(new) in ast.unparse(old))
+        is_told = is_told or _is_other_attribute(old, new)
         return self.template == VAGUE or ("{new}" in self.template and not is_told)
 
     @property
     def fix(self) -> str:
         """What to write."""
+        if self._around is not None and not self.remedy:
+            return f"Write `{_shortened(ast.unparse(substituted(self._around, *self.changes[0])))}`."
         return self._filled(self.remedy or "Write `{new}`.")
 
-    def _filled(self, text: str) -> str:
+    @cached_property
+    def _around(self) -> ast.expr | None:
+        """What tells a small part that changes from others like it in its line; None where there are none."""
+        (old, new), *more = self.changes
+        nodes = own_nodes(self.statement) if is_small(old) and isinstance(new, ast.expr) and not more else []
+        if sum(is_same(each, old) for each in nodes) < SEVERAL:
+            return None
+        holding = [each for each in nodes if isinstance(each, ast.expr) and any(part is old for part in walk(each)[1:])]
+        for each in sorted(holding, key=lambda each: len(walk(each))):
+            is_one = sum(is_same(part, old) for part in walk(each)) == 1
+            if is_one and sum(is_same(other, each) for other in nodes) == 1 and len(ast.unparse(each)) <= MOST_SHOWN:
+                return each
+        return None
+
+    def _filled(self, text: str, is_short: bool = False) -> str:
         old, new = self.changes[0]
+        if is_short and _is_other_attribute(old, new) and not is_small(new):  # two methods of one value
+            return text.replace("{old}", old.attr).replace("{new}", new.attr)
         news = new if isinstance(new, list) else [new]
         shown = "; ".join(_shortened(ast.unparse(each).split("\n")[0]) for each in news)
         words = {"old": self.show(old), "new": shown, "line": self.show(self.statement)}
@@ -99,6 +125,11 @@ class Edit:
             nodes = new if isinstance(new, list) else [new]
             total += abs(sum(len(walk(each)) for each in nodes) - len(walk(old)))
         return total
+
+
+def _is_other_attribute(old: Any, new: Any) -> bool:
+    """Say whether both are attributes of one value."""
+    return isinstance(old, ast.Attribute) and isinstance(new, ast.Attribute) and is_equal(old.value, new.value)
 
 
 def is_small(node: ast.AST) -> bool:

@@ -144,7 +144,7 @@ def default_of_get(site: Site) -> Iterator[Made]:
     if called(node) == "get" and len(node.args) in (1, 2) and held is not None and held.kind == "dict":
         says = "`{old}` gives None where the key is new"
         if len(node.args) == 2:
-            says = f"`{site.show(node.args[1])}` is no first value for what `{{old}}` looks up"
+            says = f"`{{old}}` gives `{site.show(node.args[1])}` where the key is new, and another value is needed"
         for first in constants("0", "[]", "''", "{}", "1"):
             new = replaced(node, args=[node.args[0], first])
             yield site.make(new, says, "Write `{new}`.", adds=len(node.args) == 1)

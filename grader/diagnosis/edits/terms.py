@@ -123,7 +123,7 @@ def term_missing(site: Site) -> Iterator[Made]:
             yield site.make(ast.BinOp(node, ast.Mult(), rows), says, fix, rank=USUAL, adds=True)
         if not sample.is_numeric or ast.dump(operand) in own:
             continue
-        is_spread = whole is not None and sample.shape == whole and fits(value.shape, whole)  # one for each, not for all
+        is_spread = whole is not None and sample.shape == whole and fits(value.shape, whole)  # not one for all
         if not is_spread and not fits(value.shape, sample.shape, value.shape):
             continue
         some += 1
