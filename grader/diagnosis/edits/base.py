@@ -98,7 +98,7 @@ class Edit:
     def _filled(self, text: str, is_short: bool = False) -> str:
         old, new = self.changes[0]
         if is_short and _is_other_attribute(old, new) and not is_small(new):  # two methods of one value
-            return text.replace("{old}", old.attr).replace("{new}", new.attr)
+            return text.replace("{old}", getattr(old, "attr", "")).replace("{new}", new.attr)
         news = new if isinstance(new, list) else [new]
         shown = "; ".join(_shortened(ast.unparse(each).split("\n")[0]) for each in news)
         words = {"old": self.show(old), "new": shown, "line": self.show(self.statement)}
