@@ -114,6 +114,14 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twi
     assert marks(tmp_path / "out") == {"ada": ("graded", 2.0), "bob": ("graded", 0.0), "cy": ("graded", 1.0)}
 
 
+def test_who_handed_in_nothing_is_counted_alike_by_every_run(original: Place, tmp_path: Path) -> None:
+    handed = hand_in(tmp_path / "handed", ada=NUMBERS)
+    (tmp_path / "class.csv").write_text("student\nada\nzoe\n")
+    arguments = ("class", "grade", str(handed), *OPTIONS, "--out", str(tmp_path), "--jobs", "1")
+    assert original.process(*arguments).out == "s01: 1 passed, 0 did not, 1 handed in nothing\n"
+    assert original.process(*arguments).out == "s01: nothing is new; 2 had a result before\n"
+
+
 @pytest.mark.full_matrix("grader/gradebook", "grader/commands/classes")
 def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tuple[Place, Path], here: Here) -> None:
     out = ("--out", str(graded[1] / "out"))
