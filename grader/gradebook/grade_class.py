@@ -214,6 +214,7 @@ class Coordinator:
     ) -> Tally:
         """Grade what has no result yet, and record each result as it comes; seen gets each once it is recorded."""
         tally = Tally(stage.id, total)
+        self.on_progress(tally)
         for job, done in self.results(self.to_resume(stage, attempts, tally)):
             result = self._record(stage, job.attempt, *self.result(stage, job, done), tally, job.snapshot)
             seen(result)

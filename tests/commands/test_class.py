@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.commands.classes import grade
+from grader.gradebook.class_run import Tally
 from grader.gradebook.marks import table
 from grader.gradebook.store import FILE, Gradebook
 from grader.isolation import tiers
+from grader.report.terminal import screen
 from tests.pace.shared import made_once
 from tests.support.command import NUMBERS, RUN, WRONG, Here, Place
 from tests.test_flow import loaded
@@ -120,6 +124,24 @@ def test_who_handed_in_nothing_is_counted_alike_by_every_run(original: Place, tm
     arguments = ("class", "grade", str(handed), *OPTIONS, "--out", str(tmp_path), "--jobs", "1")
     assert original.process(*arguments).out == "s01: 1 passed, 0 did not, 1 handed in nothing\n"
     assert original.process(*arguments).out == "s01: nothing is new; 2 had a result before\n"
+
+
+class Watched(io.StringIO):
+    """A terminal that remembers what was written."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_told_before_anything_is_graded_stands_on_lines_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Watched()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with grade.shown_progress() as told:
+        screen.say("absent (1): zoe")
+        assert terminal.getvalue() == "absent (1): zoe\n"
+        told(Tally("s01", 2))
+    assert "0/2" in terminal.getvalue()
 
 
 @pytest.mark.full_matrix("grader/gradebook", "grader/commands/classes")
