@@ -158,8 +158,8 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     arguments = ("class", "regrade", *out, *OPTIONS)
     done = graded[0].process(*arguments)
     assert done.code == 0, done.err
-    assert "ada s01: 2 → 10 of 10 (+8): class.toml, what makes a criterion pass, or when it was handed in" in done.out
-    assert "bob s01: 0 of 10, the points stay: class.toml" in done.out and "+0" not in done.out
+    assert "ada s01: 2 → 10 of 10 (+8): changed: the points in class.toml" in done.out
+    assert "bob s01: 0 of 10, the points stay: changed: the points in class.toml" in done.out and "+0" not in done.out
     said = " ".join(done.err.split())
     assert "The points of 4 marks would change. Nothing is changed yet. Of 2 marks with the same points" in said
     assert marks(graded[1] / "out")["ada"] == ("graded", 2.0)
