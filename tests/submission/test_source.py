@@ -151,6 +151,12 @@ class TestSyntax:
         assert found.line == 3
         assert found.hint == "Tabs and spaces are mixed; indent by four spaces everywhere."
 
+    @pytest.mark.parametrize("text", ["```python\nx = 1\n", "def f(x):\n    return x\n```\n", "def f(x):\n    ```\n"])
+    def test_a_fence_of_markdown_is_to_be_deleted(self, text: str) -> None:
+        found = problem(text, "syntax")
+        assert text.split("\n")[(found.line or 0) - 1].lstrip().startswith("```")
+        assert found.hint is not None and found.hint.startswith("Delete this line: it is a fence of Markdown")
+
     def test_what_only_the_compiler_sees_is_found(self) -> None:
         assert problem("x = 1\nreturn x\n", "syntax").message == (
             "line 2: 'return' outside function\n    return x\n    ^"
