@@ -352,7 +352,7 @@ class TestRefusedRefused:
         self, name: str, hint: str, stage: Stage, course: Path, inbox: Path
     ) -> None:
         os.truncate(put(inbox / name), 1 << 40)
-        with pytest.raises(SubmissionError, match="are accepted$") as caught:
+        with pytest.raises(SubmissionError, match=r"are accepted$") as caught:
             take(stage, inbox / name, course)
         assert caught.value.hint == hint
 

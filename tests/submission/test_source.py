@@ -26,6 +26,7 @@ from grader.submission.source import (
     plain_text,
     reaches,
     refused_criteria,
+    stubs_that_count,
 )
 
 REASON = "This stage is about writing the products yourself."
@@ -612,6 +613,17 @@ def test_helpers_are_what_the_module_has_beside_its_stage() -> None:
     assert found["weights"] == found["Attention"] == found["Attention.forward"] == {"helper"}
     assert found["scores"] == set()
     assert helpers(STAGE_REACHING, None) == {} == helpers(STAGE_REACHING, "def helper(:")
+
+
+STUB = '\n\ndef f(x):\n    """Return x."""\n    raise NotImplementedError("f")\n'
+
+
+def test_a_stub_that_replaces_what_is_written_is_named_with_both_lines() -> None:
+    written = "def f(x):\n    return x\n"
+    (told,) = stubs_that_count(f"{written}{STUB}")
+    assert told == "the stub of f in line 5 replaces what line 1 defines: delete the stub"
+    for text in (None, written, STUB, f"{STUB}{STUB}", f"{STUB}\n{written}", f"{written}{written}", "def f(\ndef f("):
+        assert list(stubs_that_count(text)) == []
 
 
 def test_lines_are_counted_as_python_counts_them() -> None:
