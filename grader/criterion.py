@@ -94,15 +94,18 @@ def redecided(status: Status, counts: Counts, by: Passes) -> Status:
     return "passed" if counts.passes(by) else status
 
 
-def counts_of(tests: Iterable[tuple[Kind | Literal[""], bool]]) -> Counts:
+def counts_of(tests: Iterable[tuple[Kind | Literal[""], bool]], also: Iterable[Kind | Literal[""]] = ()) -> Counts:
     """Return the counts of tests, each a kind and whether it passes.
+
+    also are kinds of which something passes in tests that count as another kind.
 
     >>> found = counts_of([("values", True), ("values", True), ("refusals", False)])
     >>> found.passes("mathematics"), found.passes("all"), found.missing_robustness
     (True, False, 1)
     """
     known = tuple(tests)
-    of = {kind: [passed for name, passed in known if name == kind] for kind in KINDS}
+    every = (*known, *((name, True) for name in also))
+    of = {kind: [passed for name, passed in every if name == kind] for kind in KINDS}
     kinds = tuple(KindCount(kind, sum(passed), len(passed)) for kind, passed in of.items() if passed)
     return Counts(sum(passed for _, passed in known), len(known), kinds)
 

@@ -103,7 +103,8 @@ class Outcome:
     help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave;
     pattern is the line of the message that says what its numbers look like;
     calls holds, where a run is timed, each call of a test that passed;
-    undecided holds the ids of known mistakes that explain its answers equally well: none of them is named.
+    undecided holds the ids of known mistakes that explain its answers equally well: none of them is named;
+    changed says that it came to its end, and failed because a call changed what it was given, and by nothing else.
     """
 
     test: str
@@ -125,6 +126,7 @@ class Outcome:
     pattern: str = ""
     calls: tuple[Call, ...] = ()
     undecided: tuple[str, ...] = ()
+    changed: bool = False
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

@@ -271,11 +271,22 @@ def _stands(result: CriterionResult) -> bool:
     return result.status == "passed" or (result.status == "failed" and result.counts.values_pass)
 
 
+def _is_of_purity(outcome: Outcome) -> bool:
+    """Say whether a test got what it asks for, and failed because its arguments came back changed."""
+    return outcome.changed and outcome.kind in ("values", "edges", "dtype")
+
+
+def _kind(outcome: Outcome) -> Kind | Literal[""]:
+    """Return the kind that a test counts as."""
+    return "purity" if _is_of_purity(outcome) else outcome.kind
+
+
 def _result(
     criterion: Criterion, passes: Passes, found: list[Outcome], public_only: bool, earlier: Before
 ) -> CriterionResult:
     total, done = len(found), sum(outcome.status == "passed" for outcome in found)
-    counts = counts_of((outcome.kind, outcome.status == "passed") for outcome in found)
+    changed = [outcome.kind for outcome in found if _is_of_purity(outcome)]
+    counts = counts_of(((_kind(outcome), outcome.status == "passed") for outcome in found), changed)
     count = [each for each in found if counts.counts(each.kind, passes) or each.status == "grader_fault"]
     if not (count if public_only else any(outcome.hidden for outcome in count)):
         missing = _unfinished("public tests" if public_only else "hidden tests", criterion.id, not public_only)
@@ -357,5 +368,5 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
     told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
-    more = replace(told, kind=outcome.kind, help=outcome.help, gradients=outcome.gradients, pattern=outcome.pattern)
+    more = replace(told, kind=_kind(outcome), help=outcome.help, gradients=outcome.gradients, pattern=outcome.pattern)
     return replace(more, undecided=outcome.undecided)

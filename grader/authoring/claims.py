@@ -141,7 +141,8 @@ def _require_python(stage: Stage) -> None:
         except SyntaxError as error:
             raise CourseError(f"{place}:{error.lineno}: {error.msg}") from error
         except (OSError, ValueError) as error:  # no such file, no UTF-8, a null byte
-            raise CourseError(f"{place}: cannot be read: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise CourseError(f"{place}: cannot be read: {why}") from error
 
 
 def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
@@ -152,6 +153,14 @@ def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
 def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
     """Return the place of a file in the stage's hidden folder, relative to the course."""
     return f"{stage.hidden_place}/{file}" + (f":{line}" if line else "")
+
+
+def place_of_file(stage: Stage, file: Path) -> str:
+    """Return the place of a file of a stage, relative to the course."""
+    if file.is_relative_to(stage.folder):
+        return in_stage(stage, file.relative_to(stage.folder).as_posix())
+    hidden = hidden_folder(stage)
+    return in_hidden(stage, file.relative_to(hidden).as_posix() if file.is_relative_to(hidden) else "")
 
 
 def _stub(stage: Stage) -> Iterator[Shortfall]:

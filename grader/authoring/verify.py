@@ -7,10 +7,11 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grader.authoring import cases, evaluation, proof
 from grader.authoring.cases import CaseResult, Planned, ProofCase, aimed, reach_cases, reference_cases
-from grader.authoring.claims import Shortfall, claims, in_hidden
+from grader.authoring.claims import Shortfall, claims, in_hidden, place_of_file
 from grader.authoring.evaluation import Equivalent, Mutation, Ratio, first_complaint, load_equivalents, one_line
 from grader.authoring.learner_values import fresh_tests, unplain_uses
 from grader.course.answers import Mistake, load_mistakes, reference_source
@@ -174,8 +175,10 @@ def _read(stage: Stage, plan: VerifyOptions) -> _Files:
         wrong += cases.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)
     except (CourseError, OSError) as error:
-        message = error.message if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
-        problem = Shortfall(stage.id, in_hidden(stage, ""), message, "fix the file; nothing of the stage was graded")
+        place, message = in_hidden(stage, ""), error.message if isinstance(error, CourseError) else ""
+        if isinstance(error, OSError):
+            place, message = place_of_file(stage, Path(error.filename or "")), f"cannot be read: {error.strerror}"
+        problem = Shortfall(stage.id, place, message, "fix the file; nothing of the stage was graded")
         return _Files((), (), (), (), (), frozenset(), (*problems, problem))
     here, there = (tuple(replace(case, isolation=plan.isolation) for case in each) for each in (right, wrong))
     return _Files(here, there, known, tuple(made), accepted, fresh_tests(stage), problems)

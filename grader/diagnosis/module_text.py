@@ -48,6 +48,14 @@ class ModuleText:
                 found |= {f"{node.name}.{each.name}": each for each in own if not _is_accessor(each)}
         return found | dict(self.changed)
 
+    def replaced_by(self, function: str) -> list[Function]:
+        """Return the earlier definitions of a function or method, which the last one replaces; the nearest first."""
+        owner, _, own = function.rpartition(".")
+        bodies = [each.body for each in self.tree.body if isinstance(each, ast.ClassDef) and each.name == owner]
+        found = [each for body in (bodies if owner else [self.tree.body]) for each in body]
+        named = [each for each in found if isinstance(each, ast.FunctionDef) and each.name == own]
+        return [each for each in reversed(named[:-1]) if not _is_accessor(named[-1])]
+
     @cached_property
     def constants(self) -> frozenset[float]:
         """The numbers that are written in the module."""

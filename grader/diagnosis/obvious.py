@@ -16,17 +16,19 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.exceptions.place import Place
-from grader.diagnosis.replay import Replay, raised_by_hand, returned_exception, same_array
+from grader.diagnosis.replay import Replay, is_lazy, raised_by_hand, returned_exception, same_array
 from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
+from grader.sandbox.proxies import RemoteValue
 from grader.sandbox.record import Frame, Name, Record
 from grader.submission.source import plain_text
 
 MISSING = "refusal-missing"
 BY_ACCIDENT = "refusal-by-accident"
 NOTHING = "nothing-returned"
+NOT_RUN = "call-not-run"
 REFUSED = frozenset(("refusal-returned", "refusal-by-assert", "refusal-with-another", "refusal-of-no-exception"))
-OBVIOUS = REFUSED | {MISSING, "argument-changed", BY_ACCIDENT, "another-dtype", "another-container", NOTHING}
+OBVIOUS = REFUSED | {MISSING, "argument-changed", BY_ACCIDENT, "another-dtype", "another-container", NOTHING, NOT_RUN}
 OF_FORM = ("another-dtype", "another-container")  # what is told of right values
 NO_CHECK = (NameError, EOFError, ImportError, NotImplementedError, RecursionError)  # whatever the arguments are
 LONGEST_SENTENCE = 200  # characters of a docstring's sentence, and of what the reference says
@@ -133,6 +135,8 @@ def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learne
     gave_nothing = record.error is None and not record.failed and record.kind == "call" and record.result is None
     if gave_nothing and _has_to_give(seen, module) and (seen.error is None or not _returns(label, learner)):
         return _nothing_returned(label, row, learner)
+    if (not_run := _not_run(seen, row, learner)) is not None:
+        return not_run
     if seen.error is not None:
         return _not_refused(seen, module, row, learner) if raised_by_hand(seen.error) else None
     if record.error is not None or record.failed:
@@ -168,6 +172,33 @@ def _nothing_returned(label: str, row: str, learner: bytes) -> Diagnosis:
     return Diagnosis(
         NOTHING, row, f"{label} gave None: {text}.", "Let every way through it end with `return` and the result."
     )
+
+
+def _not_run(seen: _Seen, row: str, learner: bytes) -> Diagnosis | None:
+    """Return why a call ran no line of its function, and gave an object that would; None where that is right."""
+    label, given = seen.record.label, seen.record.result
+    if not (isinstance(given, RemoteValue) and (seen.error is not None or is_lazy(given, seen.local))):
+        return None
+    for definition in _definitions(plain_text(learner) or "", label):
+        if isinstance(definition, ast.AsyncFunctionDef):
+            text = f"{label} gave a coroutine: a function that begins with `async def` does not run when it is called."
+            return Diagnosis(
+                NOT_RUN, row, text, "Write `def` in place of `async def`.", False, label, definition.lineno
+            )
+        if found := [each for each in _own_nodes(definition) if isinstance(each, ast.Yield | ast.YieldFrom)]:
+            text = f"{label} gave a generator: a function with `yield` in it does not run when it is called."
+            fix = "Collect the result, and hand it back by one `return` at the end."
+            return Diagnosis(NOT_RUN, row, text, fix, False, label, found[0].lineno)
+    return None
+
+
+def _own_nodes(definition: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, without those of functions within it."""
+    queue: list[ast.AST] = list(ast.iter_child_nodes(definition))
+    for node in queue:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            queue += ast.iter_child_nodes(node)
 
 
 def _definitions(text: str, label: str) -> list[ast.stmt]:

@@ -187,7 +187,7 @@ class Replay:
 
     def _same(self, recorded: Any, local: Any) -> bool:
         if isinstance(recorded, RemoteValue):
-            if returned_exception(recorded) and not isinstance(local, BaseException):
+            if (returned_exception(recorded) and not isinstance(local, BaseException)) or is_lazy(recorded, local):
                 return False
             self.objects[recorded.__dict__["_number"]] = local
             return True
@@ -261,6 +261,9 @@ def frozen(value: Any) -> Any:
     return None
 
 
+LAZY = ("generator", "coroutine", "async_generator")
+
+
 def usable(records: list[Record]) -> bool:
     """Say whether a test's requests can all be repeated."""
     return 0 < len(records) <= MAX_RECORDS and all(record.replayable and not record.failed for record in records)
@@ -271,6 +274,12 @@ def returned_exception(result: object) -> str:
     shown = str(result.__dict__["_shown"]) if isinstance(result, RemoteValue) else ""
     known = getattr(builtins, shown, None)
     return shown if isinstance(known, type) and issubclass(known, Exception) else ""
+
+
+def is_lazy(result: object, local: object) -> bool:
+    """Say whether a call gave a generator or a coroutine, of which no line has run, where the right one has a value."""
+    shown = result.__dict__["_shown"] if isinstance(result, RemoteValue) else ""
+    return shown in LAZY and isinstance(local, (np.ndarray, np.generic, int, float, complex, str, bytes, tuple, dict))
 
 
 def _entered(error: Exception) -> set[str]:

@@ -32,7 +32,7 @@ from grader.gradebook.class_run import (
     stoppable,
 )
 from grader.gradebook.cluster import Cluster, Order, packed
-from grader.gradebook.intake import Alarm, Intake, Loading, ReadAttempt, expected, survey, taken
+from grader.gradebook.intake import MISSING, Alarm, Intake, Loading, ReadAttempt, expected, survey, taken
 from grader.gradebook.job import Done, GradingJob, course_version, grade_job, plan_of, prepare, ungraded
 from grader.gradebook.marks import differences, update_marks
 from grader.gradebook.policy import Policy
@@ -155,7 +155,8 @@ def _to_take(book: Gradebook, stage: Stage, arrivals: Sequence[StudentSubmission
     return tuple(
         each
         for each in arrivals
-        if each.things or all(before.stage != stage.id for before in book.attempts(each.student))
+        if each.things
+        or all(before.stage != stage.id or before.digest == MISSING for before in book.attempts(each.student))
     )
 
 
@@ -213,6 +214,7 @@ class Coordinator:
     ) -> Tally:
         """Grade what has no result yet, and record each result as it comes; seen gets each once it is recorded."""
         tally = Tally(stage.id, total)
+        self.on_progress(tally)
         for job, done in self.results(self.to_resume(stage, attempts, tally)):
             result = self._record(stage, job.attempt, *self.result(stage, job, done), tally, job.snapshot)
             seen(result)

@@ -26,7 +26,7 @@ from grader.submission import Snapshot
 from grader.submission.parsing import Problem
 from grader.verdict import Run, Verdict, decide
 
-DIGEST = 12  # characters of a stage's digest in a course version
+DIGEST = 8  # characters of each digest in a course version
 _course: list[tuple[Course, Provenance]] = []  # of this process
 _warm: dict[str, Grader] = {}
 _versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
@@ -63,16 +63,18 @@ class Done:
 
 
 def course_version(stage: Stage) -> str:
-    """Return the version of the grader and a digest of what grades a stage: its manifest, tests, answers and uses."""
-    found = hashlib.sha256()
+    """Return the version of the grader, a digest of a stage's tests, and one of its manifest, answers and uses."""
+    tests, others = hashlib.sha256(), hashlib.sha256()
     for each in (stage, *stage.builds_on):
         for folder in (each.folder, each.hidden_root / each.name):
             for path in sorted(folder.rglob("*")):
                 own = path.name in (each.module, "README.md") and path.parent == each.folder
                 if path.is_file() and not own and "__pycache__" not in path.parts:
+                    is_test = each is stage and path.name.startswith("test_")
+                    found = tests if is_test else others
                     found.update(f"{path.relative_to(folder).as_posix()}\0".encode())
                     found.update(hashlib.sha256(path.read_bytes()).digest())
-    return f"{__version__}+{found.hexdigest()[:DIGEST]}"
+    return f"{__version__}+{tests.hexdigest()[:DIGEST]}.{others.hexdigest()[:DIGEST]}"
 
 
 def ungraded(stage: Stage, key: Key, feedback: Feedback, why: GraderError, made: Provenance) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from grader.criterion import counts_in
+from grader.criterion import PASSES, counts_in
 from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Attempt, Mark, Member, Outcome, Override, Result, Waiting
 from grader.gradebook.store import Gradebook
@@ -161,13 +161,17 @@ def differences(
         for attempt, result in old:
             number = found.get((student, attempt.stage, attempt.digest))
             new.append((attempt, result) if number is None else (replace(attempt, result=number), book.result(number)))
-        for after in marks(policy, new, given(corrected.get(student, ()))):
+        by_criterion = given(corrected.get(student, ()))
+        for after in marks(policy, new, by_criterion):
             cell = student, after.stage
             known = before.get(after.stage)
             results = [_of(each, one) for each, one in ((old, known), (new, after))]
             was, now = map(_statuses, results)
             if known is None or replace(known, result=after.result) != after or was != now:
-                yield MarkChange(student, after.stage, known, after, _why(*results), overrides.get(cell))
+                why = _why(known, after, *results) or _by_policy(
+                    known, after, results[0], policy.of(after.stage), by_criterion.get(after.stage, _NOTHING)
+                )
+                yield MarkChange(student, after.stage, known, after, why, overrides.get(cell))
 
 
 def _of(all_of: Iterable[tuple[Attempt, Result]], mark: Mark | None) -> Result | None:
@@ -179,26 +183,54 @@ def _statuses(result: Result | None) -> dict[str, str]:
     return {} if result is None else {each["id"]: each["status"] for each in result.verdict["criteria"]}
 
 
-def _why(old: Result | None, new: Result | None) -> str:
-    """Return in words what differs between two results: the criteria, and what they were graded with."""
-    if old is None or new is None:
+def _why(known: Mark | None, after: Mark, old: Result | None, new: Result | None) -> str:
+    """Return in words what differs between the results of two marks: the criteria, and what they were graded with."""
+    if known is None or old is None or new is None:
         return "graded for the first time"
-    changed = [(name, getattr(old.key, name), getattr(new.key, name)) for name in ("course", "isolation", "digest")]
-    reasons = [
-        "another attempt, or other modules with it" if name == "digest" else f"{name} {before} → {after}"
-        for name, before, after in changed
-        if before != after
-    ]
-    known = _statuses(old)
+    reasons = _of_course(old.key.course, new.key.course)
+    if old.key.isolation != new.key.isolation:
+        reasons.append(f"isolation {old.key.isolation} → {new.key.isolation}")
+    if known.attempt != after.attempt:
+        reasons.append("another attempt counts")
+    elif old.key.digest != new.key.digest:
+        reasons.append("other modules of earlier stages")
+    statuses = _statuses(old)
     moved = [
-        f"{each['id']}: {known.get(each['id'], 'new')} → {each['status']}"
+        f"{each['id']}: {statuses.get(each['id'], 'new')} → {each['status']}"
         for each in new.verdict["criteria"]
-        if known.get(each["id"]) != each["status"]
+        if statuses.get(each["id"]) != each["status"]
     ]
-    if not moved and not reasons:
-        return "class.toml, what makes a criterion pass, or when it was handed in"
     more = [f"{len(moved) - MOST_CRITERIA} more criteria"] if len(moved) > MOST_CRITERIA else []
-    return "; ".join([*moved[:MOST_CRITERIA], *more, *reasons])
+    changed = [f"changed: {', '.join(reasons)}"] if reasons else []
+    return "; ".join([*moved[:MOST_CRITERIA], *more, *changed])
+
+
+def _of_course(before: str, after: str) -> list[str]:
+    """Return in words what differs between two versions of a course, as `course_version` writes them."""
+    grader, _, old = before.rpartition("+")
+    grader_now, _, new = after.rpartition("+")
+    names = ["the tests", "other files of the course"]
+    if old.count(".") != new.count("."):  # older graders had one digest of all
+        names = ["the tests or other files of the course"]
+    files = [name for name, was, now in zip(names, old.split("."), new.split("."), strict=False) if was != now]
+    return [*([f"the grader {grader} → {grader_now}"] if grader != grader_now else []), *files]
+
+
+def _by_policy(known: Mark | None, after: Mark, result: Result | None, policy: StagePolicy, by_hand: Given) -> str:
+    """Return in words what differs between two marks of one result: which part of class.toml, or of the course."""
+    assert known is not None and result is not None
+    found = []
+    if (known.raw, known.out_of) != (after.raw, after.out_of):
+        others = [replace(policy, passes=each) for each in PASSES if each != policy.passes]
+        by_tests = (known.raw, known.out_of) in [points(result.verdict, each, by_hand) for each in others]
+        found.append("which tests make a criterion pass" if by_tests else "the points in class.toml")
+    if known.late_days != after.late_days:
+        found.append(f"days late by class.toml: {known.late_days} → {after.late_days}")
+    elif known.budget_days != after.budget_days:
+        found.append(f"late days that are free: {known.budget_days} → {after.budget_days}")
+    elif known.factor != after.factor:
+        found.append("what lateness costs by class.toml")
+    return f"changed: {', '.join(found)}"
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ def _grade_again(coordinator: Coordinator, stage: Stage, found: Found, students:
     attempts = [each for each in book.attempts() if each.stage == stage.id and each.result is not None]
     attempts = [each for each in attempts if not students or each.student in students]
     tally = Tally(stage.id, len(attempts))
+    coordinator.on_progress(tally)
     for job, done in coordinator.results(_to_grade(coordinator, stage, attempts, found, tally)):
         result, why = coordinator.result(stage, job, done)
         with book.changing():

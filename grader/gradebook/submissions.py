@@ -47,6 +47,11 @@ Reason = Literal[
     "note",
 ]  # fmt: skip
 REASONS: tuple[Reason, ...] = get_args(Reason)
+_UNKNOWN = f"Add them to {ROSTER}, or name the file after a student, a login, an e-mail address or a team of it."
+_OF_CLASSROOM = (
+    "If it is one of GitHub Classroom, give the assignment's grades.csv with --roster as well; else name it after a "
+    "student."
+)
 _COPY = re.compile(r"(.+?)(?: ?\([0-9]{1,3}\)|[ _-]copy)", re.DOTALL | re.IGNORECASE)
 _NUMBERS = {"canvas": "canvas_id", "moodle": "moodle_id", "gradescope": "gradescope_id"}
 SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".tar", ".zip", ".py.txt", ".py")  # a longer one before its end
@@ -449,14 +454,20 @@ def matched(
         if members:
             yield from (_as(arrival, member, len(members) > 1) for member in members)
         else:
-            what = f"{shown(arrival.student)} is not in the roster"
-            remedy = (
-                f"Add them to {ROSTER}, or name the file after a student, a login, an e-mail address or a team of it."
-            )
+            what, remedy = f"{shown(arrival.student)} is not in the roster", _UNKNOWN
+            if login := next((each.login for each in roster if _is_repository(arrival, each)), ""):
+                what += f", which has the login {login}, but not this repository"
+                remedy = _OF_CLASSROOM
             yield replace(arrival, is_known=False, doubts=(*arrival.doubts, Doubt("unknown", what, remedy)))
     for member in roster:
         if member.student not in came:
             yield StudentSubmission(member.student, (), member.identity)
+
+
+def _is_repository(arrival: StudentSubmission, member: Member) -> bool:
+    """Say whether an arrival is called as GitHub Classroom calls a student's repository: assignment-login."""
+    name, login = folded([arrival.student, member.login])
+    return bool(login) and not member.submission and name.endswith(f"-{login}")
 
 
 def _with_copies(arrivals: Sequence[StudentSubmission]) -> Iterator[StudentSubmission]:

@@ -24,7 +24,7 @@ from grader.process import uncollected
 from grader.submission import Snapshot
 from grader.submission.parsing import Problem
 from grader.submission.reading import told_of
-from grader.submission.source import check_source, plain_text, reaches, refused_criteria
+from grader.submission.source import check_source, plain_text, reaches, refused_criteria, stubs_that_count
 from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ class Grader:
             public = public_only(self.stage)
             where = snapshot.whole, snapshot.label, options.only, public, snapshot.revision
             uses = tuple(each.use for each in snapshot.uses)
-            notes = (*snapshot.notes, *told_of(reading.stood_in))
+            stubs = stubs_that_count(plain_text(snapshot.source))
+            notes = (*snapshot.notes, *told_of(reading.stood_in), *stubs)
             return Run(
                 options.seed, tier, note, seconds, __version__, *where, uses=uses, withheld=withheld, notes=notes
             )

@@ -191,6 +191,7 @@ class Assessor:
             status, message = _failed_worker(connection.failure, ended)
         elif error is None and attempt.phases == PHASES:
             status, message = self._passed(attempt)
+            base = replace(base, changed=status != "passed")
         elif isinstance(error, LoadFailed):
             return replace(base, status="crashed", message=error.problem.message)
         elif isinstance(error, (IsolationRefused, Unsendable)):  # nothing of the learner's took part yet

@@ -35,13 +35,13 @@ from grader.sandbox.limits import STAGE_OVER
 from grader.sandbox.process import LearnerProcess, LoadFailed
 from grader.sandbox.recorded import MOST_BYTES, Answers
 from grader.submission.loops import Loop, Loops, Span
-from grader.submission.source import plain_text
+from grader.submission.source import helpers, plain_text, reaches
 
 if TYPE_CHECKING:  # what explains is imported when something fails
     from grader.diagnosis.pool import Pool
 
 
-LONG_LOOP = "long-loop"
+LONG_LOOP, SLEEP = "long-loop", "sleeps"
 FAR_SECONDS = 10.0  # after which a call is given up whose lines take long: 50 microseconds for each
 
 
@@ -89,15 +89,22 @@ class LongLoops:
         text = plain_text(self._process.job.source) if self._hung else None
         if text is None:
             return
-        loops, found = Loops(text), dict[int, tuple[Loop, Hung]]()
+        loops, found = Loops(text), dict[int, tuple[str, Loop, Hung]]()
         for each in self._hung.values():
             if time.monotonic() >= self._task.ends_at:
                 break
-            loop = loops.of(self._spans(each))
+            id, loop = LONG_LOOP, loops.of(self._spans(each))
+            if loop is None:
+                id, loop = SLEEP, loops.sleep(self._run_by(each.label, text))
             if loop is not None and (loop.line not in found or each.label == self._holder(loop.line)):
-                found[loop.line] = loop, each
-        for loop, each in found.values():
-            yield self._with(loop, each)
+                found[loop.line] = id, loop, each
+        for id, loop, each in found.values():
+            yield self._with(id, loop, each)
+
+    def _run_by(self, label: str, text: str) -> set[str]:
+        """Return the names of the functions and methods that a call may run, by the module's text."""
+        labels = {label} | {name for find in (reaches, helpers) for name in find(self._stage, text).get(label, ())}
+        return {each.rpartition(".")[2] for each in labels}
 
     def _spans(self, hung: Hung) -> tuple[Span, ...]:
         """Make the call once more, and return which lines ran at the end of its budget; none where steps are left."""
@@ -113,12 +120,14 @@ class LongLoops:
             return connection.spans
         return ()
 
-    def _with(self, loop: Loop, hung: Hung) -> Outcome:
+    def _with(self, id: str, loop: Loop, hung: Hung) -> Outcome:
         said = f"{hung.label} was still in the loop of line {loop.line} after {STEPS:,} steps: `{loop.header}`."
+        if id == SLEEP:
+            said = f"{hung.label} did not return in time; line {loop.line} waits: `{loop.header}`."
         holder = self._holder(loop.line)
         own = self._stage.criterion_of(holder)
         criterion = own.id if own is not None else hung.outcome.criterion
-        cause = Diagnosis(LONG_LOOP, criterion, said, loop.advice, function=holder or hung.label, line=loop.line)
+        cause = Diagnosis(id, criterion, said, loop.advice, function=holder or hung.label, line=loop.line)
         return replace(hung.outcome, explains=(cause,), where=self._process.job.place(loop.line))
 
     def _holder(self, line: int) -> str:

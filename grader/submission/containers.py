@@ -19,6 +19,7 @@ from grader.submission.files import (
     MAX_BYTES,
     NOTEBOOK,
     ZIP,
+    expect_size,
     is_archive,
     is_renamed,
     kind,
@@ -265,8 +266,7 @@ def _in_notebook(stage: Stage, archive: Archive, members: Sequence[ArchiveMember
         raise several(label, [each.name for each in named])
     (member,) = named
     within = f"{label}/{shown(member.name)}"
-    if member.size > MAX_NOTEBOOK:
-        raise SubmissionError(f"{within} has {member.size:,} bytes: at most {MAX_NOTEBOOK:,} are accepted")
+    expect_size(member.size, within, MAX_NOTEBOOK)
     return FoundModule(
         member.parts, notebook_code(archive.read(member, MAX_NOTEBOOK), within), (from_cells(member.parts[-1]),)
     )

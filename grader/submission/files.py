@@ -77,6 +77,7 @@ def suggestion(names: Iterable[str]) -> str | None:
     return f"Python files in it: {', '.join(found[:5])}" if found else None
 
 
+_ALONE = "Hand in the module alone."
 MAX_TOTAL = 128 << 20  # bytes that an archive may become, and of objects that are read of a repository
 MAX_NAMES = 16 << 20  # bytes that the names of a repository's revisions take on a disk
 MAX_RATIO = 200  # bytes that one byte of an archive may become
@@ -108,7 +109,7 @@ class ArchiveBudget(ByteBudget):
 
     def __init__(self, label: str, size: int) -> None:
         most = max(ALWAYS, MAX_RATIO * size)
-        super().__init__(label, min(MAX_TOTAL, most), hint="Hand in the module alone.")
+        super().__init__(label, min(MAX_TOTAL, most), hint=_ALONE)
         if most < MAX_TOTAL:
             self._over = f"{label} unpacks to more than {MAX_RATIO} times its size"
             self._hint = "Create the archive again."
@@ -154,7 +155,9 @@ def read(root: Path, parts: Sequence[str], label: str, hint: str, limit: int = M
 def expect_size(size: int, label: str, limit: int = MAX_BYTES) -> None:
     """Raise SubmissionError where something has more bytes than are taken."""
     if size > limit:
-        raise SubmissionError(f"{label} has {size:,} bytes: at most {limit:,} are accepted")
+        hint = "Clear the notebook's outputs and save it again." if label.lower().endswith(NOTEBOOK) else _ALONE
+        hint = "A module is code alone: take data and printed output out of it." if limit == MAX_BYTES else hint
+        raise SubmissionError(f"{label} has {size:,} bytes: at most {limit:,} are accepted", hint)
 
 
 def expect_kind(found: str, label: str) -> None:

@@ -26,7 +26,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop: the line where it begins, its header as written, and what to check where it takes too long."""
+    """A loop, or a call that waits: the line where it begins, its header as written, and what to do about it."""
 
     line: int
     header: str
@@ -50,6 +50,22 @@ class Loops:
             if (loop := find(each)) is not None:
                 return loop
         return None
+
+    def sleep(self, functions: Iterable[str]) -> Loop | None:
+        """Return the first call of time.sleep in functions and methods of these names, with its line."""
+        names, own = set(functions), [each for each in self._nodes if isinstance(each, ast.FunctionDef)]
+        modules = {alias.asname or alias.name for alias in self._imported(ast.Import) if alias.name == "time"}
+        sleeps = {f"{module}.sleep" for module in modules}
+        sleeps |= {alias.asname or alias.name for alias in self._imported(ast.ImportFrom) if alias.name == "sleep"}
+        for node in (node for each in own if each.name in names for node in ast.walk(each)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in sleeps:
+                return Loop(node.lineno, self._said(node), "Take it out: a call's time counts while it waits.")
+        return None
+
+    def _imported(self, kind: type[ast.Import | ast.ImportFrom]) -> Iterator[ast.alias]:
+        for each in self._nodes:
+            if isinstance(each, kind) and getattr(each, "module", "time") == "time":
+                yield from each.names
 
     def _statement(self, ran: Span) -> Loop | None:
         """Return the innermost `while` or `for` of a function that holds the lines that ran.

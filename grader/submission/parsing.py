@@ -271,6 +271,7 @@ def _end_of_field(line: str, place: int) -> int | None:
 _WIDTH = 70  # of a quoted line, which is indented twice on 80 columns
 _INDENTATION = "The lines of one block begin in the same column; indent by four spaces."
 _TABS = "Tabs and spaces are mixed; indent by four spaces everywhere."
+_FENCE = "Delete this line: it is a fence of Markdown, which came along when the code was copied."
 TOO_DEEP = Problem("syntax", "an expression or block is nested too deeply for Python to read", None, None)
 
 
@@ -328,6 +329,8 @@ def _syntax_problem(error: SyntaxError, text: str) -> Problem:
     if not error.lineno or error.lineno > len(lines):
         return Problem("syntax", what, error.lineno, hint)
     quoted = _quoted(lines[error.lineno - 1], (error.offset or 1) - 1)
+    if lines[error.lineno - 1].lstrip().startswith("```"):
+        hint = _FENCE
     if (newer := newer_syntax(text, error.lineno)) is not None:
         needed, running = (f"{major}.{minor}" for major, minor in (newer.since, sys.version_info[:2]))
         what = f"Python {needed} or newer reads this syntax, and Python {running} runs here"

@@ -7,6 +7,7 @@ alone, because it never runs when a stage is checked: that is the place for tryi
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -93,6 +94,25 @@ def _plain(source: bytes) -> str | Problem | None:
         return None
     text = decoded(source)
     return text if isinstance(text, Problem) or is_plain(text) else None
+
+
+def stubs_that_count(text: str | None) -> Iterator[str]:
+    """Yield in words which functions are written, and have their stub further down, which replaces them."""
+    names = re.findall(r"^def (\w+)", text or "", re.MULTILINE)
+    tree = parsed(text or "") if len(set(names)) < len(names) else None
+    last: dict[str, ast.FunctionDef] = {}
+    for each in tree.body if isinstance(tree, ast.Module) else ():
+        if isinstance(each, ast.FunctionDef):
+            before = last.get(each.name)
+            if before is not None and _is_stub(each) and not _is_stub(before):
+                what = f"the stub of {each.name} in line {each.lineno} replaces what line {before.lineno} defines"
+                yield f"{what}: delete the stub"
+            last[each.name] = each
+
+
+def _is_stub(node: ast.FunctionDef) -> bool:
+    line = node.body[-1]
+    return len(node.body) <= 2 and isinstance(line, ast.Raise) and "NotImplementedError" in ast.dump(line)
 
 
 def defined_names(source: bytes) -> set[str]:

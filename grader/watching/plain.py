@@ -105,7 +105,8 @@ class Lines:
         """Print what has changed."""
         board = self._session.board
         if isinstance(event, FileSaved):
-            self._say("Saved. Checking.")
+            said = "Saved." if event.path.exists() else self._session.happened(event.path)
+            self._say(f"{said} Checking.")
         elif isinstance(event, EarlyCriterion):
             self._glimpsed = event.result
             screen.show(spoken_criterion(board, event.result, self._look))

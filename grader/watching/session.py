@@ -325,6 +325,11 @@ class WatchSession:
         stage = self.board.stage
         return replace(compared(self.workspace, stage, timed=False), unmeasured=MEASURED.format(stage=stage.id))
 
+    def happened(self, path: Path) -> str:
+        """Say what happened to a file that the check depends on, and what to do where it is gone."""
+        label = _label(path, self.workspace.course.root)
+        return f"{label} was saved." if path.exists() else f"{label} is gone: put it back."
+
     def _saved(self, path: Path) -> None:
         """Check again what depends on a file that was saved."""
         stage = self.board.stage
@@ -332,7 +337,7 @@ class WatchSession:
         if kind is None:
             return
         if kind != "module":
-            self._becomes(note=f"{_label(path, self.workspace.course.root)} was saved.")
+            self._becomes(note=self.happened(path))
         self.check(anew=kind == "tests")
 
     def _judged(self, verdict: Verdict) -> None:

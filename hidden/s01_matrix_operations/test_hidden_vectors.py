@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, plain_array, unchanged
+from grader.testing import assert_array, assert_equal, plain_array
 from hidden.s01_matrix_operations import oracles
 
 pytestmark = pytest.mark.values
@@ -23,9 +23,8 @@ def both_signs(rng, size):
 class TestDotProduct:
     def test_random_vectors(self, learner, rng):
         v, w = rng.normal(size=(2, rng.integers(5, 40)))
-        with unchanged(v, w):
-            result = learner.dot_product(v, w)
-        assert_array(result, oracles.dot(v, w), terms=oracles.rounding_terms(v * w))
+        expected, terms = oracles.dot(v, w), oracles.rounding_terms(v * w)
+        assert_array(learner.dot_product(v, w), expected, terms=terms)
 
     @pytest.mark.dtype
     def test_single_precision(self, learner, rng):
@@ -55,20 +54,21 @@ class TestOuterProduct:
     @pytest.mark.parametrize(("n", "m"), [(3, 5), (6, 2)])
     def test_random_vectors(self, learner, rng, n, m):
         v, w = rng.normal(size=n), rng.normal(size=m)
-        with unchanged(v, w):
-            result = learner.outer_product(v, w)
-        assert_array(result, oracles.outer(v, w))
+        expected = oracles.outer(v, w)
+        assert_array(learner.outer_product(v, w), expected)
 
     @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         v, w = rng.normal(size=4).astype(np.float32), rng.normal(size=3).astype(np.float32)
-        assert_array(learner.outer_product(v, w), oracles.outer(v, w), dtype="float32")
+        expected = oracles.outer(v, w)
+        assert_array(learner.outer_product(v, w), expected, dtype="float32")
 
     @pytest.mark.dtype
     def test_integers_with_fractions(self, learner, rng):
         v, w = rng.integers(-9, 10, 4), rng.normal(size=3)
         for left, right in [(v, w), (w, v)]:
-            assert_array(learner.outer_product(left, right), oracles.outer(left, right))
+            expected = oracles.outer(left, right)
+            assert_array(learner.outer_product(left, right), expected)
 
     @pytest.mark.refusals
     def test_matrices_are_refused(self, learner, rng):
@@ -83,28 +83,26 @@ class TestOuterProduct:
 class TestVectorNorm:
     def test_one_norm(self, learner, rng):
         v = both_signs(rng, rng.integers(3, 30))
-        with unchanged(v):
-            result = learner.vector_norm(v, 1)
-        assert_array(result, math.fsum(abs(float(x)) for x in v), terms=len(v))
+        expected = math.fsum(abs(float(x)) for x in v)
+        assert_array(learner.vector_norm(v, 1), expected, terms=len(v))
 
     def test_euclidean_norm(self, learner, rng):
         v = both_signs(rng, rng.integers(3, 30))
         expected = math.hypot(*map(float, v))
-        with unchanged(v):
-            assert_array(learner.vector_norm(v), expected, name="vector_norm(v)", terms=len(v))
-            assert_array(learner.vector_norm(v, p=2), expected, name="vector_norm(v, p=2)", terms=len(v))
+        assert_array(learner.vector_norm(v.copy()), expected, name="vector_norm(v)", terms=len(v))
+        assert_array(learner.vector_norm(v, p=2), expected, name="vector_norm(v, p=2)", terms=len(v))
 
     def test_infinity_norm(self, learner, rng):
         v = both_signs(rng, rng.integers(3, 30))
         for each in (v, -v):
-            with unchanged(each):
-                result = learner.vector_norm(each, np.inf)
-            assert_array(result, max(abs(float(x)) for x in each))
+            expected = max(abs(float(x)) for x in each)
+            assert_array(learner.vector_norm(each.copy(), np.inf), expected)
 
     @pytest.mark.dtype
     def test_integers_have_a_norm_with_fractions(self, learner, rng):
         v = rng.integers(-9, 10, size=6) * 2 + 1  # odd: the sum of six squares is 6 modulo 8, and no square
-        assert_array(learner.vector_norm(v), math.hypot(*map(float, v)), terms=len(v))
+        expected = math.hypot(*map(float, v))
+        assert_array(learner.vector_norm(v), expected, terms=len(v))
 
     @pytest.mark.edges
     def test_empty_vector(self, learner):
@@ -133,19 +131,20 @@ class TestVectorNorm:
 class TestCosineSimilarity:
     def test_random_vectors(self, learner, rng):
         v, w = rng.normal(size=(2, rng.integers(4, 25)))
-        with unchanged(v, w):
-            result = learner.cosine_similarity(v, w)
-        assert_array(result, oracles.cosine(v, w), terms=oracles.rounding_terms(v * w))
+        expected, terms = oracles.cosine(v, w), oracles.rounding_terms(v * w)
+        assert_array(learner.cosine_similarity(v, w), expected, terms=terms)
 
     @pytest.mark.dtype
     def test_integers_have_a_cosine_with_fractions(self, learner, rng):
         v, w = rng.integers(1, 10, size=(2, 5))
         w[0] += v[0] + 10  # never parallel
-        assert_array(learner.cosine_similarity(v, w), oracles.cosine(v, w), terms=oracles.rounding_terms(v * w))
+        expected = oracles.cosine(v, w)
+        assert_array(learner.cosine_similarity(v, w), expected, terms=oracles.rounding_terms(v * w))
 
     def test_opposed_vectors(self, learner, rng):
         v, w = np.abs(rng.normal(size=(2, 8))) + 0.1
-        assert_array(learner.cosine_similarity(v, -w), -oracles.cosine(v, w), terms=8)
+        expected = -oracles.cosine(v, w)
+        assert_array(learner.cosine_similarity(v, -w), expected, terms=8)
 
     @pytest.mark.edges
     def test_short_vectors_count_as_much_as_long_ones(self, learner, rng):
@@ -170,13 +169,13 @@ class TestOneHot:
     def test_random_vector_of_indices(self, learner, rng):
         depth = int(rng.integers(4, 9))
         indices = rng.integers(0, depth, 11)
-        with unchanged(indices):
-            result = learner.one_hot(indices, depth)
-        assert_array(result, oracles.hot_rows(indices, depth))
+        expected = oracles.hot_rows(indices, depth)
+        assert_array(learner.one_hot(indices, depth), expected)
 
     def test_table_of_indices(self, learner, rng):
         indices = rng.integers(0, 5, (3, 4))
-        assert_array(learner.one_hot(indices, 5), oracles.hot_rows(indices, 5))
+        expected = oracles.hot_rows(indices, 5)
+        assert_array(learner.one_hot(indices, 5), expected)
 
     def test_single_index(self, learner):
         assert_array(learner.one_hot(2, 4), np.array([0.0, 0.0, 1.0, 0.0]))

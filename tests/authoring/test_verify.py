@@ -118,6 +118,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "solution": {"hidden/solution.py": f"{SOLUTION}\ndef (\n"},
         "tests": {"hidden/test_hidden.py": f"{HIDDEN}\ndef (\n"},
         "no stub": {"stage/small.py": None},
+        "no solution": {"hidden/solution.py": None},
         "fixed": {"hidden/test_hidden.py": FIXED, "stage/tests/test_small.py": UNSAID, **NO_ALTERNATIVES},
     }
     return prove(tmp_path_factory, VerifyOptions(seeds=1, mistakes=False, isolation="process", workers=0), stages)
@@ -218,6 +219,8 @@ class TestReferenceThatFails:
         ("solution", "", "hidden/s09_small/solution.py:25: "),
         ("tests", "", "hidden/s10_small/test_hidden.py:22: "),
         ("no stub", "small.py", "the stub differs from what the solution makes"),
+        ("no stub", "small.py", "cannot be read: No such file or directory"),
+        ("no solution", "", "hidden/s12_small/solution.py: cannot be read: No such file or directory"),
         ("fixed", "test_hidden.py", "criterion half has hidden tests of fixed inputs only: "),
         ("fixed", "tests/test_small.py", "test_total_of_two_rows names no kind, or several"),
     ],
@@ -225,6 +228,11 @@ class TestReferenceThatFails:
 def test_what_falls_short_is_told(broken: Proven, name: str, place: str, message: str) -> None:
     found = broken.shortfalls(name)
     assert any(where == place and text.startswith(message) for where, text in found), found
+
+
+@pytest.mark.parametrize("name", ["no stub", "no solution"])
+def test_a_file_that_is_missing_is_named_within_the_course(broken: Proven, name: str) -> None:
+    assert not [each for each in broken.proofs[name].shortfalls if "'" in each.message or each.place.startswith("/")]
 
 
 def test_a_fault_of_the_tests_is_told_once(broken: Proven) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.commands.classes import grade
+from grader.gradebook.class_run import Tally
 from grader.gradebook.marks import table
 from grader.gradebook.store import FILE, Gradebook
 from grader.isolation import tiers
+from grader.report.terminal import screen
 from tests.pace.shared import made_once
 from tests.support.command import NUMBERS, RUN, WRONG, Here, Place
 from tests.test_flow import loaded
@@ -114,6 +118,32 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twi
     assert marks(tmp_path / "out") == {"ada": ("graded", 2.0), "bob": ("graded", 0.0), "cy": ("graded", 1.0)}
 
 
+def test_who_handed_in_nothing_is_counted_alike_by_every_run(original: Place, tmp_path: Path) -> None:
+    handed = hand_in(tmp_path / "handed", ada=NUMBERS)
+    (tmp_path / "class.csv").write_text("student\nada\nzoe\n")
+    arguments = ("class", "grade", str(handed), *OPTIONS, "--out", str(tmp_path), "--jobs", "1")
+    assert original.process(*arguments).out == "s01: 1 passed, 0 did not, 1 handed in nothing\n"
+    assert original.process(*arguments).out == "s01: nothing is new; 2 had a result before\n"
+
+
+class Watched(io.StringIO):
+    """A terminal that remembers what was written."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_told_before_anything_is_graded_stands_on_lines_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Watched()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with grade.shown_progress() as told:
+        screen.say("absent (1): zoe")
+        assert terminal.getvalue() == "absent (1): zoe\n"
+        told(Tally("s01", 2))
+    assert "0/2" in terminal.getvalue()
+
+
 @pytest.mark.full_matrix("grader/gradebook", "grader/commands/classes")
 def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tuple[Place, Path], here: Here) -> None:
     out = ("--out", str(graded[1] / "out"))
@@ -128,8 +158,8 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     arguments = ("class", "regrade", *out, *OPTIONS)
     done = graded[0].process(*arguments)
     assert done.code == 0, done.err
-    assert "ada s01: 2 → 10 of 10 (+8): class.toml, what makes a criterion pass, or when it was handed in" in done.out
-    assert "bob s01: 0 of 10, the points stay: class.toml" in done.out and "+0" not in done.out
+    assert "ada s01: 2 → 10 of 10 (+8): changed: the points in class.toml" in done.out
+    assert "bob s01: 0 of 10, the points stay: changed: the points in class.toml" in done.out and "+0" not in done.out
     said = " ".join(done.err.split())
     assert "The points of 4 marks would change. Nothing is changed yet. Of 2 marks with the same points" in said
     assert marks(graded[1] / "out")["ada"] == ("graded", 2.0)

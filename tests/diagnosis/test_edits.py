@@ -632,6 +632,15 @@ def test_a_bound_that_is_moved_back_is_written_without_two_steps() -> None:
     assert cause.id in ("bounds-wrong", "term-superfluous") and "+ 1 - 1" not in cause.fix
 
 
+@pytest.mark.parametrize(("first", "is_told"), [("x.T @ x", True), ("x.T - x", False)])
+def test_an_earlier_definition_is_named_where_it_would_be_right(first: str, is_told: bool) -> None:
+    right = "def first(x):\n    y = x.T\n    return y @ x\n"
+    wrong = f"def first(x):\n    return {first}\n\n\ndef first(x):\n    y = x + 1.5\n    return y - y.T\n"
+    calls: list[Call] = [("first", (GRID,)), ("first", (GRID + 1,)), ("first", (2 * GRID,))]
+    found = [(each.id, each.line) for each in causes(right, wrong, [calls])]
+    assert (("defined-again", 5) in found) == is_told
+
+
 def test_a_helper_of_a_module_s_table_is_looked_into() -> None:
     right = """
     import numpy as np

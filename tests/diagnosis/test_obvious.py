@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,29 @@ def test_it_is_told(course: SmallCourse, kind: str) -> None:
     (found,) = explained(course, SOLUTION.replace(was, now))
     assert (found.mistake, found.criterion, found.declared) == (kind, "halves", False)
     assert said in found.text and found.fix.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said", "line"),
+    [
+        ("return x / np.float32(2), len(x)", "yield x / np.float32(2), len(x)", "gave a generator", "yield"),
+        ("def halves", "async def halves", "gave a coroutine", "async def"),
+    ],
+)
+def test_a_call_that_runs_no_line_is_told(course: SmallCourse, was: str, now: str, said: str, line: str) -> None:
+    source = SOLUTION.replace(was, now)
+    found = explained(course, source)
+    assert {each.mistake for each in found} == {"call-not-run"} and len(found) == 2  # of values, and of the refusal
+    assert said in found[0].text
+    lines = textwrap.dedent(source).split("\n")
+    assert line in lines[found[0].line - 1]
+
+
+def test_a_generator_is_no_fault_where_one_is_asked_for(course: SmallCourse) -> None:
+    lazy = SOLUTION.replace("return x / np.float32(2), len(x)", "return (each / 2 for each in x)")
+    public = PUBLIC.replace("assert type(result) is tuple", "result = [np.array(list(result))]")
+    course.write(manifest=MANIFEST, solution=lazy, public=public, hidden="", mistakes="")
+    assert not [each for each in explained(course, lazy.replace("each / 2", "each / 3")) if each.mistake in OBVIOUS]
 
 
 def test_a_check_that_names_what_is_not_there_is_not_called_missing(course: SmallCourse) -> None:

@@ -101,6 +101,15 @@ def test_who_handed_in_nothing_is_no_alarm_and_who_is_not_in_the_roster_is(tmp_p
     assert (alarm.reason, alarm.students) == ("unknown", ("b0b", "cyy"))
 
 
+def test_a_repository_of_github_classroom_asks_for_the_list_that_says_whose_it_is(tmp_path: Path, s15: Stage) -> None:
+    put(tmp_path, "x = 1\n", DEADLINE, "hw1-ada-l.py", "hw1-bob.py")
+    roster = Member("ada", login="Ada-L"), Member("bob", login="bob", submission="hw1-bob"), Member("cy")
+    (row,) = [each for each in of(tmp_path, s15, roster).rows if each.student == "hw1-ada-l"]
+    assert row.doubts[0].text == "hw1-ada-l is not in the roster, which has the login Ada-L, but not this repository"
+    assert "grades.csv with --roster as well" in row.doubts[0].remedy
+    assert "grades.csv" not in of(tmp_path, s15, (Member("ada"),)).rows[1].doubts[0].remedy
+
+
 def test_files_unpacked_after_the_deadline_are_told_as_that(tmp_path: Path, s15: Stage) -> None:
     put(tmp_path, "x = 1\n", DEADLINE + timedelta(days=6), "ada_1_98_attention.py", "bob_LATE_2_99_attention.py")
     found = of(tmp_path, s15)

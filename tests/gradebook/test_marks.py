@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.gradebook.marks import credit, marks, points
+from grader.gradebook.marks import credit, differences, marks, points, update_marks
 from grader.gradebook.policy import PARTIAL, Policy, StagePolicy, Which
 from grader.gradebook.records import Attempt, Key, Outcome, Result
+from grader.gradebook.store import Gradebook
 
 DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 
@@ -137,3 +140,51 @@ def test_an_attempt_that_earns_nothing_uses_no_budget_and_a_fault_counts_for_not
     (mark,) = marks(policy, [counted(5, DUE + timedelta(days=2), outcome="rejected")])
     assert (mark.points, mark.budget_days, mark.out_of) == (0.0, 0, 10.0)
     assert marks(policy, [counted(5, DUE, outcome="fault")]) == ()
+
+
+DEFAULTS = Policy()
+LATE = Policy(factors=(0.5, 0.2), other=StagePolicy(deadline=DUE - timedelta(days=1)))
+
+
+def why(folder: Path, course: str, policy: Policy, *rows: dict[str, Any], given_by: Policy = DEFAULTS) -> list[str]:
+    """Return why marks would change that were given by a policy and version 0.1.0+aa.bb of a course."""
+    attempt = Attempt("ada", "s15", "text", DUE, "file", "ada.py")
+    with Gradebook.open(folder, create=True) as book, book.changing():
+        book.keep_attempt(attempt)
+        results = [
+            Result(Key("ada", "s15", "text", each, 7, "process"), "graded", verdict(*rows), DUE, 1.0)
+            for each in ("0.1.0+aa.bb", course)
+        ]
+        before, after = map(book.keep_result, results)
+        book.count_for("ada", "s15", "text", before)
+        update_marks(book, given_by, "ada", "graded", DUE)
+        return [each.why for each in differences(book, policy, {("ada", "s15", "text"): after})]
+
+
+@pytest.mark.parametrize(
+    ("course", "told"),
+    [
+        ("0.1.0+cc.bb", "the tests"),
+        ("0.1.0+aa.cc", "other files of the course"),
+        ("0.2.0+aa.cc", "the grader 0.1.0 → 0.2.0, other files of the course"),
+        ("0.1.0+aacc", "the tests or other files of the course"),
+    ],
+)
+def test_what_has_changed_of_tests_course_and_grader_is_named(course: str, told: str, tmp_path: Path) -> None:
+    assert why(tmp_path, course, Policy(other=StagePolicy(points=5)), row("a")) == [f"changed: {told}"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (Policy(), Policy(other=StagePolicy(points=5)), "the points in class.toml"),
+        (Policy(), Policy(other=StagePolicy(passes="all")), "which tests make a criterion pass"),
+        (Policy(), replace(LATE, other=StagePolicy(points=5, deadline=DUE - timedelta(days=2))),
+         "the points in class.toml, days late by class.toml: 0 → 2"),
+        (LATE, replace(LATE, budget=1), "late days that are free: 0 → 1"),
+        (LATE, replace(LATE, factors=(0.7,)), "what lateness costs by class.toml"),
+    ],
+)  # fmt: skip
+def test_what_has_changed_of_class_toml_is_named(before: Policy, after: Policy, told: str, tmp_path: Path) -> None:
+    found = why(tmp_path, "0.1.0+aa.bb", after, row("a"), textbook("passed"), given_by=before)
+    assert found == [f"changed: {told}"]

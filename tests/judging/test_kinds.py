@@ -103,3 +103,43 @@ def test_plain_pytest_knows_the_marks(course: SmallCourse) -> None:
     chosen = [*command, "-m", " or ".join(kind for kind in KINDS if kind != "values"), str(course.stage_folder)]
     done = subprocess.run(chosen, capture_output=True, text=True, cwd=course.root, check=False)
     assert done.returncode == 0 and "5 passed, 1 deselected" in done.stdout, done.stdout + done.stderr
+
+
+CHANGED = """
+    import numpy as np
+
+
+    @pytest.mark.criterion("double")
+    @pytest.mark.values
+    def test_values(learner):
+        assert_array(learner.double(np.array([1.0, 2.0])), np.array([2.0, 4.0]))
+
+
+    @pytest.mark.criterion("double")
+    @pytest.mark.refusals
+    def test_refusal(learner):
+        with pytest.raises(ValueError):
+            learner.double(np.array([]))
+"""
+REFUSING = """
+    def double(x):
+        if len(x) == 0:
+            raise ValueError("x is empty")
+        return 2 * x
+"""
+
+
+@pytest.mark.parametrize(
+    ("found", "values", "purity"), [("2 * x", (1, 1), (0, 1)), ("3 * x", (0, 1), None)], ids=["right", "wrong"]
+)
+def test_a_right_answer_with_a_changed_argument_lacks_purity_alone(
+    small_course: SmallCourse, found: str, values: tuple[int, int], purity: tuple[int, int] | None
+) -> None:
+    small_course.write(manifest=MANIFEST, solution=REFUSING, public=CHANGED, hidden=CHANGED.replace("test_", "test_h_"))
+    source = REFUSING.replace("return 2 * x", f"found = {found}\n        x += 1\n        return found")
+    (row,) = small_course.grade(source).verdict.criteria
+    counts = {each.kind: (each.passed, each.total) for each in row.kinds}
+    twice = {kind: (2 * each[0], 2 * each[1]) for kind, each in (("values", values), ("purity", purity)) if each}
+    assert counts == {"refusals": (2, 2), **twice}
+    assert (row.status, row.values_right) == ("failed", purity is not None)
+    assert {each.kind for each in row.failures} == {"purity" if purity else "values"}

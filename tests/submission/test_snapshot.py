@@ -336,7 +336,25 @@ class TestRefusedRefused:
 
     def test_a_file_too_large_is_named_with_its_size_and_the_cap(self, stage: Stage, course: Path) -> None:
         put(course / IN_TREE, b"#" * (MAX_BYTES + 5))
-        assert refusal(stage, None, course) == f"{IN_TREE} has 1,048,581 bytes: at most 1,048,576 are accepted"
+        told = f"^{IN_TREE} has 1,048,581 bytes: at most 1,048,576 are accepted$"
+        with pytest.raises(SubmissionError, match=told) as caught:
+            take(stage, None, course)
+        assert caught.value.hint == "A module is code alone: take data and printed output out of it."
+
+    @pytest.mark.parametrize(
+        ("name", "hint"),
+        [
+            ("ada.zip", "Hand in the module alone."),
+            ("ada.ipynb", "Clear the notebook's outputs and save it again."),
+        ],
+    )
+    def test_what_else_is_too_large_has_a_remedy(
+        self, name: str, hint: str, stage: Stage, course: Path, inbox: Path
+    ) -> None:
+        os.truncate(put(inbox / name), 1 << 40)
+        with pytest.raises(SubmissionError, match=r"are accepted$") as caught:
+            take(stage, inbox / name, course)
+        assert caught.value.hint == hint
 
     def test_of_a_huge_file_only_the_cap_is_read(self, stage: Stage, course: Path) -> None:
         os.truncate(put(course / IN_TREE), 1 << 40)

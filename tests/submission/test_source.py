@@ -26,6 +26,7 @@ from grader.submission.source import (
     plain_text,
     reaches,
     refused_criteria,
+    stubs_that_count,
 )
 
 REASON = "This stage is about writing the products yourself."
@@ -150,6 +151,12 @@ class TestSyntax:
         found = problem("if 1:\n        x = 1\n\ty = 2\n", "syntax")
         assert found.line == 3
         assert found.hint == "Tabs and spaces are mixed; indent by four spaces everywhere."
+
+    @pytest.mark.parametrize("text", ["```python\nx = 1\n", "def f(x):\n    return x\n```\n", "def f(x):\n    ```\n"])
+    def test_a_fence_of_markdown_is_to_be_deleted(self, text: str) -> None:
+        found = problem(text, "syntax")
+        assert text.split("\n")[(found.line or 0) - 1].lstrip().startswith("```")
+        assert found.hint is not None and found.hint.startswith("Delete this line: it is a fence of Markdown")
 
     def test_what_only_the_compiler_sees_is_found(self) -> None:
         assert problem("x = 1\nreturn x\n", "syntax").message == (
@@ -606,6 +613,17 @@ def test_helpers_are_what_the_module_has_beside_its_stage() -> None:
     assert found["weights"] == found["Attention"] == found["Attention.forward"] == {"helper"}
     assert found["scores"] == set()
     assert helpers(STAGE_REACHING, None) == {} == helpers(STAGE_REACHING, "def helper(:")
+
+
+STUB = '\n\ndef f(x):\n    """Return x."""\n    raise NotImplementedError("f")\n'
+
+
+def test_a_stub_that_replaces_what_is_written_is_named_with_both_lines() -> None:
+    written = "def f(x):\n    return x\n"
+    (told,) = stubs_that_count(f"{written}{STUB}")
+    assert told == "the stub of f in line 5 replaces what line 1 defines: delete the stub"
+    for text in (None, written, STUB, f"{STUB}{STUB}", f"{STUB}\n{written}", f"{written}{written}", "def f(\ndef f("):
+        assert list(stubs_that_count(text)) == []
 
 
 def test_lines_are_counted_as_python_counts_them() -> None:

@@ -59,6 +59,15 @@ def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
     assert plain.told(CheckFailed(4, "s01 has no module", None)) == "s01 has no module\n"
 
 
+def test_a_file_that_is_gone_is_told_as_such(plain: Plain) -> None:
+    test = min(plain.first.tests_path.glob("*.py"))
+    for file in (plain.first.module_path, test):
+        file.unlink()
+        label = file.relative_to(plain.workspace.course.root).as_posix()
+        assert plain.told(FileSaved(file)) == f"{label} is gone: put it back. Checking.\n"
+        assert plain.session.board.note == ("" if file != test else f"{label} is gone: put it back.")
+
+
 def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> None:
     failing = verdict(plain.first, "failed", "blocked")
     row = failing.criteria[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Set
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -84,7 +84,7 @@ def grade(
             say("Goes on, because of --proceed." if proceed else "With --proceed it is graded as it is.")
 
     try:
-        with _progress() as told:
+        with shown_progress() as told:
             done = grade_all(
                 course, stages, submissions, options, told, accept=accept, proceed=proceed, arrived=arrived
             )
@@ -143,7 +143,7 @@ def regrade(
         raise UsageError("--reason is empty", "Say why the marks change.")
     course, stages = kept_stages(stage, out, key_file)
     options = RunOptions(out, policy, (), isolation, require_isolation, jobs, cluster)
-    with _progress() as told:
+    with shown_progress() as told:
         why = reason if apply else None
         tallies, changes = regrade_all(course, stages, options, told, why, tuple(student or ()))
     failing = {(name, tally.stage) for tally in tallies for name, _ in tally.faults}
@@ -191,17 +191,20 @@ def _tell_differences(found: tuple[MarkChange, ...], applied: bool, failing: Set
 
 
 @contextmanager
-def _progress() -> Iterator[OnProgress]:
-    """Show how far a run is; where it is stopped, say what is kept."""
+def shown_progress() -> Iterator[OnProgress]:
+    """Show how far a run is, once it grades; where it is stopped, say what is kept."""
     started: dict[str, float] = {}
     last: list[Tally] = []
+    ticks: list[Callable[[int, int, str], None]] = []
     try:
-        with counting() as tick:
+        with ExitStack() as bar:
 
             def told(tally: Tally) -> None:
                 begun = started.setdefault(tally.stage, time.monotonic())
                 last[:] = [tally]
-                tick(tally.done, tally.total, tally.words(time.monotonic() - begun, not sys.stderr.isatty()))
+                if not ticks:  # what is said of what arrived comes before it, on lines of its own
+                    ticks.append(bar.enter_context(counting()))
+                ticks[0](tally.done, tally.total, tally.words(time.monotonic() - begun, not sys.stderr.isatty()))
 
             yield told
     except KeyboardInterrupt:

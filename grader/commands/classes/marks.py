@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,10 +13,11 @@ import typer
 
 from grader.commands.classes.class_options import Folder, OneStage, PolicyFile, Stages, Student, course_and_policy
 from grader.commands.classes.messages import some, tell, tell_mixed, tell_twice
-from grader.commands.options import stage_names
+from grader.commands.options import Json, stage_names
 from grader.course.table import did_you_mean, listed, together
 from grader.errors import UsageError
 from grader.progress.workspace import open_workspace
+from grader.report.document import dumps
 from grader.report.formats import CLASSES
 from grader.report.terminal.screen import say, write
 from grader.report.terminal.words import count
@@ -192,6 +194,7 @@ def history(
     student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="Only this student.")] = None,
     out: Folder = Path(),
     stage: OneStage = None,
+    as_json: Json = False,
 ) -> None:
     """Show every change of every mark, and each grader fault."""
     from grader.gradebook.store import Gradebook
@@ -201,6 +204,9 @@ def history(
         if student is not None:
             student = student_meant(book, student, out)
         changes = [each for each in book.history() if student in (None, each.student) and wanted in (None, each.stage)]
+    if as_json:
+        write(dumps({"schema": 1, "changes": list(map(asdict, changes))}))
+        return
     for each in changes:
         tell(told_of(each))
 

@@ -632,6 +632,17 @@ def entry_reset(site: Site) -> Iterator[Made]:
         yield site.make([new], says, "Add to what is there: `{new}`.", adds=True)
 
 
+@edit("defined-again", ast.FunctionDef, rank=SURE)
+def defined_again(site: Site) -> Iterator[Made]:
+    """Yield a function of which an earlier definition counts, as it would without the last one."""
+    first, *rest = site.definition.body
+    for each in site.module.replaced_by(site.function):
+        if parameters(each) == parameters(site.definition):
+            says = f"this definition of `{each.name}` replaces the one in line {each.lineno}"
+            nothing = [(line, [ast.Pass()]) for line in rest]
+            yield site.make(each.body, says, "Delete this one.", old=first, also=nothing, at=site.definition)
+
+
 @edit("case-missing", ast.FunctionDef, rank=USUAL)
 def case_missing(site: Site) -> Iterator[Made]:
     """Yield a function that first brings a number into range, or looks at what is empty by itself."""

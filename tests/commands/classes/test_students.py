@@ -65,6 +65,19 @@ def test_a_student_is_meant_by_what_the_roster_knows_of_them_alone(here: Here, o
     assert here("class", "forget", "Ada Lovelace", "--yes", "--out", str(out)).code == 2
 
 
+def test_the_history_is_a_document_as_well(here: Here, out: Path) -> None:
+    give = ("class", "override", "ada", "s01", "--points", "2", "--reason", "oral", "--out", str(out))
+    assert here(*give).code == 0
+    found = here("class", "history", "ada", "--out", str(out), "--json").json
+    assert found["schema"] == 1 and {each["student"] for each in found["changes"]} == {"ada"}
+    last = found["changes"][-1]
+    assert (last["what"], last["stage"], last["before"], last["why"]) == ("override", "s01", None, "oral")
+    assert last["after"]["points"] == 2
+    assert [each["at"] for each in found["changes"]] == [
+        line.split()[0] for line in here("class", "history", "ada", "--out", str(out)).out.splitlines()
+    ]
+
+
 def test_the_history_of_a_fault_says_nothing_of_passing(here: Here, out: Path) -> None:
     with Gradebook.open(out) as book, book.changing():
         book.keep_attempt(Attempt("cy", "s01", "x", NOW, "csv", "cy.py"))

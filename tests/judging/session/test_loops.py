@@ -149,13 +149,11 @@ def test_the_loop_is_named(course: SmallCourse, body: str, line: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "import time; time.sleep(60)",
-        "for each in range(5):\n    import time; time.sleep(60)",
         "a = np.ones((1200, 1200))\nfor each in range(10 ** 6):\n    a = a @ a / 1200\nreturn x",
         "def paths(n):\n    return paths(n - 1) + paths(n - 1) if n else 1\nfor each in range(9):\n    paths(60)",
         "for each in list(range(10 ** 12)):\n    x = x + 0\nreturn x",
     ],
-    ids=["sleep", "sleep in a loop", "matmul", "recursion", "memory"],
+    ids=["matmul", "recursion", "memory"],
 )
 def test_where_no_loop_takes_the_steps_none_is_named(
     course: SmallCourse, body: str, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +162,23 @@ def test_where_no_loop_takes_the_steps_none_is_named(
         monkeypatch.setattr("grader.judging.session.FAR_SECONDS", 1.0)
     graded = course.grade(module(body))
     assert graded.row("double") in ("timed_out", "over_limit") and not causes(graded)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import time\ntime.sleep(60)", "`time.sleep(60)`"),
+        ("from time import sleep as nap\nfor each in range(5):\n    nap(60)", "`nap(60)`"),
+        ("def inner():\n    import time as t\n    t.sleep(60)\ninner()", "`t.sleep(60)`"),
+    ],
+)
+@pytest.mark.some_of(2, "grader/submission/loops.py")
+def test_what_waits_is_named(course: SmallCourse, body: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.judging.session.FAR_SECONDS", 1.0)
+    source = module(body)
+    (failure,) = causes(course.grade(source))
+    assert failure.diagnosis is not None and failure.diagnosis.mistake == "sleeps" and said in failure.diagnosis.text
+    assert said.strip("`") in source.splitlines()[failure.diagnosis.line - 1]
 
 
 def test_the_words_are_the_same_each_time(course: SmallCourse) -> None:
