@@ -480,7 +480,7 @@ class KnownMistakes:
 
     def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
-        replay.floor = floor
+        replay.floor, replay.by_class = floor, True
         return replay
 
     def _mirrored(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float) -> Replay:
