@@ -450,7 +450,7 @@ class Explainer:
         """Return an edit's cause by the words of a known mistake, in its line if the mistake may stand there."""
         mistake, place = match.mistakes[-1], (edited.function, edited.line)
         if search is not None and not known.may_stand(match, *place, checks, search):
-            place = known.place_of(match, checks, search)
+            place = self._own_name(mistake, match), 0
         return replace(
             edited, id=mistake.id, function=place[0], line=place[1], text=mistake.text, fix=mistake.fix,
             criterion=mistake.criterion, declared=True,

@@ -359,7 +359,7 @@ class KnownMistakes:
                 continue
             seen = _WrongCall(
                 check, mistake, search, trace, located, self._functions_of(mistake, search),
-                *self._forms_of(mistake),
+                *self._forms_of(mistake, search),
             )  # fmt: skip
             every.append(seen)
             if not any(each[0] == mistake.replaces for each in made):
@@ -374,9 +374,9 @@ class KnownMistakes:
         return min(own, key=lambda each: each[1]) if own else (mistake.replaces, 0)
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> list[Print]:
-        """Return the values of the expressions that a mistake has and the reference has not, in a call."""
+        """Return the values of the expressions that a mistake has and no right module has, in a call."""
         text = "\n\n".join((self.reference_text, *(each.source for each in check.beside)))
-        before, written = text.count("\n") + 3, frozenset(map(ast.dump, self._written(mistake)))
+        before, written = text.count("\n") + 3, frozenset(map(ast.dump, self._written(mistake, search)))
         names = [each.name for each in ast.parse(mistake.source).body if isinstance(each, ast.FunctionDef)]
         trace = search.trace_with(f"{text}\n\n{mistake.source}", check, names)
         found = trace.entries if trace is not None else []
@@ -385,15 +385,16 @@ class KnownMistakes:
             if each.known is not None and getattr(node, "lineno", 0) >= before and ast.dump(node) in written
         ]  # fmt: skip
 
-    def _written(self, mistake: Mistake) -> list[ast.expr]:
-        """Return the expressions that a mistake has and the reference has not."""
-        right = _expressions(self.reference_text)
+    @staticmethod
+    def _written(mistake: Mistake, search: Search) -> list[ast.expr]:
+        """Return the expressions that a mistake has and no right module has."""
+        right = frozenset[str]().union(*(_expressions(each.text) for each in (*search.rights, *search.others)))
         found = (each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE))
         return [each for each in found if ast.dump(each) not in right]
 
-    def _forms_of(self, mistake: Mistake) -> tuple[frozenset[str], str]:
-        """Return the forms of what a mistake has and the reference has not, and of the one expression that differs."""
-        own, written = _set_in(ast.parse(mistake.source)), self._written(mistake)
+    def _forms_of(self, mistake: Mistake, search: Search) -> tuple[frozenset[str], str]:
+        """Return the forms of what a mistake has and no right module has, and of the one expression that differs."""
+        own, written = _set_in(ast.parse(mistake.source)), self._written(mistake, search)
         inner = [each for each in written if not any(part in written for part in walk(each)[1:])]
         return frozenset(_form(each, own) for each in written), _form(inner[0], own) if len(inner) == 1 else ""
 
@@ -493,7 +494,7 @@ class _WrongCall:
     trace: Trace
     places: Places
     functions: set[str]
-    written: frozenset[str]  # the forms of the expressions that the mistake has and the reference has not
+    written: frozenset[str]  # the forms of the expressions that the mistake has and no right module has
     differing: str  # that of the innermost, where it is one
 
     @property
@@ -519,7 +520,7 @@ class _WrongCall:
         noted = [
             (node, each) for node, each in self.trace.entries
             if within[id(node)] in self.own and isinstance(node, MADE) and id(node) not in self.idle
-            and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING
+            and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and not self.is_set_before(node)
             and each.known is not None and _content(each.known) in made
         ]  # fmt: skip
         as_written = {(within[id(node)], node.lineno) for node, _ in noted if self._form(node) == self.differing}
@@ -561,8 +562,8 @@ class _WrongCall:
         helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
         if any(getattr(each, "id", getattr(each, "attr", "")) in helpers for each in walk(value)):
             return []
-        is_made = not self.is_set_before(value) and self.is_of_right_parts(value)
-        return [(name, value.lineno)] if is_made else []
+        is_before = self.is_set_before(value) or self._is_made_for(value)
+        return [(name, value.lineno)] if not is_before and self.is_of_right_parts(value) else []
 
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
@@ -606,7 +607,7 @@ class _WrongCall:
         growing = self._growing(self.trace.probes.within[id(node)])
         is_begun = whole is node and not _is_growing(statement) and bool(sets(statement) & growing)
         is_made = called(node) in LAYING_OUT or any(id(each) in self.places.wrong for each in calls)
-        is_none = is_made or is_whole_right or is_begun or self.is_set_before(node) or self._is_made_for(node)
+        is_none = is_made or is_whole_right or is_begun or self._is_made_for(node)
         return not is_none and self.is_of_right_parts(node)
 
     def _is_made_for(self, node: ast.expr) -> bool:
