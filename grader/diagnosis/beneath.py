@@ -3,6 +3,7 @@
 A right module has the values of what it imports. A learner's earlier module may be right and have others: GELU by tanh,
 or numbers drawn in another order. Then no right module on a reference has the values of the learner's. So its objects
 stay in the learner's process, and what a right module asks of them is asked there: none of its code runs here.
+The lines that run there are counted, so that no clock decides where it ends.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from typing import Any
 
 from grader.course.import_guard import STAGES, set_aside
 from grader.diagnosis.pool import noting
+from grader.diagnosis.runner import FAR_SECONDS
 from grader.sandbox.connection import Connection
 from grader.sandbox.proxies import RemoteValue
 
 Ask = Callable[..., Any]
 ASKED = "a module of an earlier stage"
+STEPS = 4_000_000  # lines of earlier modules that may run for one diagnosis: most take some ten thousand
 
 
 class Beneath:
@@ -58,6 +61,7 @@ def own_beneath(connection: Connection, names: Sequence[str]) -> Iterator[None]:
 
     One that was loaded before keeps what it imported.
     """
+    connection.bound_steps(STEPS, FAR_SECONDS)
     code = "\n".join(f"import {name} as module_{place}" for place, name in enumerate(names))
     program = marshal.dumps(compile(code, "<earlier>", "exec", dont_inherit=True))
     held = connection.request("load", 0, "", (program,), label=ASKED)

@@ -340,9 +340,8 @@ class Explainer:
                 break
             before, search = search, self._edited.search
             if match is not None and _is_about(match, cause):  # the edit is where the known mistake is
-                cause = self._known_as(
-                    match, replace(cause, checks=cause.checks | frozenset(known.also(match, left))), cause
-                )
+                cause = replace(cause, checks=cause.checks | frozenset(known.also(match, left)))
+                cause = self._known_as(match, cause, checks, known, before or self._edited.afresh(label))
                 known.told.append(match.mistakes[-1])
                 match = None
             self.causes.append(cause)
@@ -426,33 +425,35 @@ class Explainer:
         search = self._edited.begun(label)
         if search is None:
             return match.mistakes[-1].replaces, 0
-        function, line, is_sure = known.place_of(match, checks, search)
-        if is_sure:
+        function, line = known.place_of(match, checks, search)
+        if line:
             return function, line
         own = sorted(match.checks, key=lambda each: each.order)
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
             place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
-            if place is not None and not known.may_stand(match, place[0], checks, search):
-                place = None
-            if place is not None and not known.is_right_line(match, *place, checks, search):
+            if place is not None and known.may_stand(match, *place, checks, search):
                 return place
         except RunnerGone:
             pass
         self._edited.search = search
-        return function, line
+        return function, 0
 
     def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> tuple[str, int]:
-        """Return the function and the line of a known mistake that values tell for sure; else no line."""
+        """Return the function and the line of a known mistake that values prove; else no line."""
         search = self._edited.search
-        function, line, is_sure = known.place_of(match, checks, search) if search is not None else ("", 0, False)
-        return (function, line) if is_sure else ("", 0)
+        function, line = known.place_of(match, checks, search) if search is not None else ("", 0)
+        return (function, line) if line else ("", 0)
 
-    def _known_as(self, match: Match, cause: Cause, edited: Cause) -> Cause:
-        """Return a cause by the words of a known mistake, in the line of an edit that puts it right."""
-        mistake = match.mistakes[-1]
+    def _known_as(
+        self, match: Match, edited: Cause, checks: Checks, known: KnownMistakes, search: Search | None
+    ) -> Cause:
+        """Return an edit's cause by the words of a known mistake, in its line if the mistake may stand there."""
+        mistake, place = match.mistakes[-1], (edited.function, edited.line)
+        if search is not None and not known.may_stand(match, *place, checks, search):
+            place = self._own_name(mistake, match), 0
         return replace(
-            cause, id=mistake.id, function=edited.function, line=edited.line, text=mistake.text, fix=mistake.fix,
+            edited, id=mistake.id, function=place[0], line=place[1], text=mistake.text, fix=mistake.fix,
             criterion=mistake.criterion, declared=True,
         )  # fmt: skip
 

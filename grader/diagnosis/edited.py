@@ -100,19 +100,24 @@ class Edited:
 
     def begun(self, label: str) -> Search | None:
         """Return the search, which the first function that is asked begins; None where nothing can be tried."""
-        if self.search is None and self.runner is not None and len(self.module.text) <= MOST_BYTES:
-            mine = manner_of(self.module.text, label)
-            rights, others = (
-                [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
-                for texts in (self.rights, self.others)
-            )
-            stub = parsed(self.stub_text) if self.stub_text else None
-            constants = stub.constants if stub is not None else frozenset()
-            self.search = Search(
-                self.stage, self.module, rights, self.runner, stub, constants,
-                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool, others=others,
-            )  # fmt: skip
+        self.search = self.search or self.afresh(label)
         return self.search
+
+    def afresh(self, label: str) -> Search | None:
+        """Return a search without an edit; None where nothing can be tried."""
+        if self.runner is None or len(self.module.text) > MOST_BYTES:
+            return None
+        mine = manner_of(self.module.text, label)
+        rights, others = (
+            [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
+            for texts in (self.rights, self.others)
+        )
+        stub = parsed(self.stub_text) if self.stub_text else None
+        constants = stub.constants if stub is not None else frozenset()
+        return Search(
+            self.stage, self.module, rights, self.runner, stub, constants,
+            stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool, others=others,
+        )  # fmt: skip
 
     def allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""

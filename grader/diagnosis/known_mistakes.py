@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import sys
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,9 +24,11 @@ from grader.diagnosis.checks import NOISE, Check, Checks
 from grader.diagnosis.instrument import Trace
 from grader.diagnosis.locate import MADE, Places, sets
 from grader.diagnosis.module_text import (
-    Function,
     ModuleText,
     called,
+    heads,
+    loaded,
+    own_nodes,
     parsed,
     root_name,
     statements,
@@ -32,7 +36,7 @@ from grader.diagnosis.module_text import (
 from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.diagnosis.runner import RunnerGone
 from grader.diagnosis.search import Search
-from grader.diagnosis.trees import is_same, walk
+from grader.diagnosis.trees import walk
 from grader.diagnosis.values import Print, Prints
 from grader.submission.parsing import shown_text
 
@@ -47,6 +51,7 @@ SAYS_NOTHING = frozenset(("none", "bool", "object", "function", "other"))  # kin
 LAYING_OUT = frozenset(
     ("reshape", "transpose", "swapaxes", "moveaxis", "ravel", "expand_dims", "squeeze", "broadcast_to")
 )
+SIZES = ("len", "shape", "size", "ndim", "int", "prod")  # what asks how large something is, and makes one number of it
 LONG = 40  # requests and loops of a call, past which only the mistakes of its own criterion are asked
 
 
@@ -332,19 +337,18 @@ class KnownMistakes:
                 self._answers[key] = any(each.agrees(records) for each in replays)
         return self._answers[key]
 
-    def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int, bool]:
-        """Return the function and the line in which a known mistake stands, by the smallest calls that show one.
+    def place_of(self, match: Match, checks: Checks, search: Search) -> tuple[str, int]:
+        """Return the function and the line in which a known mistake stands, as the smallest calls prove it.
 
-        It is the first that makes a value as the mistake's changed lines make it, and then that is sure; else the one
-        in which values go wrong. One in the mistake's own function comes before one in a helper, which may have been
-        given what is wrong. The line is 0 where none is.
+        It is the first that makes a value as the mistake does, or of right parts, else the one that makes the answer of
+        right parts. One in the mistake's own function comes before one in a helper, which may have been given what is
+        wrong. A line that did not run in each is none. The line is 0 where nothing proves one.
         """
         mistake = match.mistakes[-1]
         order = sorted(match.checks, key=lambda each: (each.says_little, *each.order))
         made: list[tuple[str, int]] = []  # of the first call that shows any
-        doubted: list[tuple[str, int]] = []
         answering: list[tuple[str, int]] = []
-        sound = self._sound(mistake, checks, search)
+        sound, every = self._sound(mistake, checks, search), list[_WrongCall]()
         for check in order[:MOST_PLACED]:
             try:
                 trace = search.trace(check)
@@ -354,58 +358,45 @@ class KnownMistakes:
             if trace is None or located is None or not located.known:
                 continue
             seen = _WrongCall(
-                check, mistake, search, trace, located, checks.trusted(), self._functions_of(mistake, search),
-                self._written(mistake),
+                check, mistake, search, trace, located, self._functions_of(mistake, search),
+                *self._forms_of(mistake, search),
             )  # fmt: skip
-            made += seen.first_like(self._made_by(mistake, check, search))
-            if any(each[0] == mistake.replaces for each in made):
-                break
-            doubted += seen.doubted
-            answering += seen.answering(sound)
-        fine = self._fine(mistake, checks, search) if not made else set()
-        doubted = [each for each in doubted if each[0] not in sound and each not in fine]
-        doubted = [each for each in doubted if each[0] == mistake.replaces] or answering or doubted
-        places = made or doubted
-        if not places:
-            return mistake.replaces, 0, False
-        function = mistake.replaces if any(each[0] == mistake.replaces for each in places) else places[0][0]
-        is_own = mistake.replaces in self._redefined(mistake) and mistake.replaces in search.module.functions
-        if is_own and not made and function != mistake.replaces:  # a helper may go wrong by what it was given
-            return mistake.replaces, 0, False
-        is_sure = bool(made) or doubted is answering
-        return *min((each for each in places if each[0] == function), key=lambda each: each[1]), is_sure
-
-    @staticmethod
-    def is_right_line(match: Match, function: str, line: int, checks: Checks, search: Search) -> bool:
-        """Say whether all that a line makes in the smallest call of a mistake is right, and stands where it belongs."""
-        check = min(match.checks, key=lambda each: (each.says_little, *each.order))
-        trace, right = search.trace(check), search.right_values(check) or Prints()
-        if trace is None or any(each.lineno == line for each in search.places(check, trace, checks.trusted()).storing):
-            return False
-        entries = [(node, each) for node, each in trace.entries if isinstance(node, MADE)]
-        own = [each for node, each in entries if (trace.probes.within[id(node)], node.lineno) == (function, line)]
-        known = [each.known for each in own if each.known is not None]
-        return all(each in right for each in known) and any(map(_tells, known))
+            every.append(seen)
+            if not any(each[0] == mistake.replaces for each in made):
+                made += seen.first_like(self._made_by(mistake, check, search))
+                answering += seen.answering(sound)
+        made, answering = (
+            [each for each in some if all(one.has_run(*each) for one in every)] for some in (made, answering)
+        )
+        places = made or answering
+        own = [each for each in places if each[0] == mistake.replaces]
+        own = own or [each for each in places if each[0] == places[0][0]]
+        return min(own, key=lambda each: each[1]) if own else (mistake.replaces, 0)
 
     def _made_by(self, mistake: Mistake, check: Check, search: Search) -> list[Print]:
-        """Return the values that the lines which a mistake changes make in a call."""
+        """Return the values of the expressions that a mistake has and no right module has, in a call."""
         text = "\n\n".join((self.reference_text, *(each.source for each in check.beside)))
-        before = text.count("\n") + 3
-        lines = {before + line for line in self._lines_made(mistake)}
-        trace = search.trace_with(f"{text}\n\n{mistake.source}", check)
+        before, written = text.count("\n") + 3, frozenset(map(ast.dump, self._written(mistake, search)))
+        names = [each.name for each in ast.parse(mistake.source).body if isinstance(each, ast.FunctionDef)]
+        trace = search.trace_with(f"{text}\n\n{mistake.source}", check, names)
         found = trace.entries if trace is not None else []
-        return [each.known for node, each in found if each.known is not None and lines & _lines_of(node)]
+        return [
+            each.known for node, each in found
+            if each.known is not None and getattr(node, "lineno", 0) >= before and ast.dump(node) in written
+        ]  # fmt: skip
 
-    def _lines_made(self, mistake: Mistake) -> set[int]:
-        """Return which lines of a mistake differ from the reference's function, the first being 0."""
-        right = self._definitions.get(mistake.replaces, "").split("\n")
-        codes = SequenceMatcher(None, right, mistake.source.split("\n"), autojunk=False).get_opcodes()
-        return {line for code, _, _, a, b in codes if code != "equal" for line in range(a, b)}
+    @staticmethod
+    def _written(mistake: Mistake, search: Search) -> list[ast.expr]:
+        """Return the expressions that a mistake has and no right module has."""
+        right = frozenset[str]().union(*(_expressions(each.text) for each in (*search.rights, *search.others)))
+        found = (each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE))
+        return [each for each in found if ast.dump(each) not in right]
 
-    def _written(self, mistake: Mistake) -> list[ast.expr]:
-        """Return the expressions of the lines that a mistake changes."""
-        lines = self._lines_made(mistake)
-        return [each for each in walk(ast.parse(mistake.source)) if isinstance(each, MADE) and lines & _lines_of(each)]
+    def _forms_of(self, mistake: Mistake, search: Search) -> tuple[frozenset[str], str]:
+        """Return the forms of what a mistake has and no right module has, and of the one expression that differs."""
+        own, written = _set_in(ast.parse(mistake.source)), self._written(mistake, search)
+        inner = [each for each in written if not any(part in written for part in walk(each)[1:])]
+        return frozenset(_form(each, own) for each in written), _form(inner[0], own) if len(inner) == 1 else ""
 
     @staticmethod
     def _sound(mistake: Mistake, checks: Checks, search: Search) -> set[str]:
@@ -413,29 +404,22 @@ class KnownMistakes:
         used = {helper for each in checks.unharmed() & set(search.module.functions) for helper in search.reached(each)}
         return {each for each in used if each != mistake.replaces and not each.startswith(f"{mistake.replaces}.")}
 
-    def _fine(self, mistake: Mistake, checks: Checks, search: Search) -> set[tuple[str, int]]:
-        """Return the lines in which right answers are made with values that no right module has, too.
+    def may_stand(self, match: Match, function: str, line: int, checks: Checks, search: Search) -> bool:
+        """Say whether a mistake may stand in a line: of its own function, or of a helper that no right function uses.
 
-        They are another way to them, unless they are returned: what a test does not look at may be wrong.
-        """
-        trusted, name = checks.trusted(), mistake.replaces
-        found: set[tuple[str, int]] = set()
-        for check in checks.passing(lambda label: label == name, MOST_PLACED, name):
-            trace = search.trace(check)
-            located = search.places(check, trace, trusted) if trace is not None else None
-            if trace is not None and located is not None and located.known:
-                returned = {each.lineno for each in located.statements if isinstance(each, ast.Return)}
-                lines = {(trace.probes.within[id(each)], each.lineno) for each in located.origins}
-                found |= {each for each in lines if each[1] not in returned}
-        return found
-
-    def may_stand(self, match: Match, function: str, checks: Checks, search: Search) -> bool:
-        """Say whether a mistake may stand in a function: its own, or a helper that no right function uses.
-
-        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere.
+        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere. It does
+        not stand where all that the line makes in the smallest call is right, and stands where it belongs.
         """
         own = self._functions_of(match.mistakes[-1], search)
-        return not own or function in own - self._sound(match.mistakes[-1], checks, search)
+        if own and function not in own - self._sound(match.mistakes[-1], checks, search):
+            return False
+        check = min(match.checks, key=lambda each: (each.says_little, *each.order))
+        trace, right = search.trace(check), search.right_values(check) or Prints()
+        if trace is None or any(each.lineno == line for each in search.places(check, trace, checks.trusted()).storing):
+            return True
+        places = ((trace.probes.within[id(node)], getattr(node, "lineno", 0), each) for node, each in trace.entries)
+        known = [each.known for *place, each in places if place == [function, line] and each.known is not None]
+        return not all(each in right for each in known) or not any(map(_tells, known))
 
     def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
@@ -480,7 +464,7 @@ class KnownMistakes:
 
     def _replay(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float = NOISE) -> Replay:
         replay = Replay(module, self.stage, check.names, is_exact, self.learner)
-        replay.floor = floor
+        replay.floor, replay.by_class = floor, True
         return replay
 
     def _mirrored(self, module: types.ModuleType, check: Check, is_exact: bool, floor: float) -> Replay:
@@ -500,11 +484,6 @@ class KnownMistakes:
         return self._modules[key]
 
 
-def _is_begun(node: ast.AST, places: Places) -> bool:
-    """Say whether all parts of an expression are right."""
-    return not any(id(part) in places.wrong for part in walk(node)[1:])
-
-
 @dataclass(frozen=True, eq=False)
 class _WrongCall:
     """A wrong call as it ran: what each expression held, where values go wrong, and where a mistake may stand."""
@@ -514,9 +493,9 @@ class _WrongCall:
     search: Search
     trace: Trace
     places: Places
-    trusted: frozenset[str]
     functions: set[str]
-    written: Sequence[ast.expr]  # the expressions of the lines that the mistake changes
+    written: frozenset[str]  # the forms of the expressions that the mistake has and no right module has
+    differing: str  # that of the innermost, where it is one
 
     @property
     def own(self) -> set[str]:
@@ -524,61 +503,47 @@ class _WrongCall:
         return self.functions or self.search.reached(self.check.label)
 
     @cached_property
-    def checked(self) -> set[int]:
-        """The ids of what checks of arguments ask: no answer is made of it, unless the call is to be refused."""
-        lines = [each for name in self.own for each in statements(self.search.module.functions[name].body)]
-        checks = [each for each in lines if isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)]
-        return {id(node) for each in checks if not self.check.is_refusal for node in walk(each.test)}
+    def idle(self) -> set[int]:
+        """The ids of what takes no part in the answer: where the call ends by an exception, of nothing."""
+        lines = [] if self.check.is_refusal or self.check.is_raised else self.places.idle
+        return {id(node) for each in lines for node in own_nodes(each)}
 
-    @cached_property
-    def begun(self) -> set[tuple[str, int]]:
-        """The lines in which values go wrong by what these make."""
-        found = [each for each in self.places.origins if _is_begun(each, self.places) and not self.is_way(each)]
-        found = [each for each in found if id(each) not in self.checked and self.is_shown(each)]
-        found = [each for each in found if not _is_handed_on(each, self.places)]
-        lines = {(self.trace.probes.within[id(each)], each.lineno) for each in found}
-        return {each for each in lines if each[0] in self.own}
+    def first_like(self, values: Sequence[Print]) -> list[tuple[str, int]]:
+        """Return where a value that a mistake makes is made first, if anywhere, in whichever layout.
 
-    @property
-    def doubted(self) -> list[tuple[str, int]]:
-        """The one line in which values go wrong, by what it makes or stores; none where there are several.
-
-        Of what raised nothing is stored, and the line that called it is right.
+        It is the one line that is written as the mistake where that differs in one expression. Else it is written as
+        the mistake is, or makes that of right parts.
         """
-        storing = [each for each in self.places.storing if not _is_count(each) and not self.check.is_raised]
-        stored_in = {(self.places.function[id(each)], each.lineno) for each in storing}
-        lines = self.begun or {each for each in stored_in if each[0] in self.own}
-        return [*lines] if len(lines) == 1 else []
-
-    def first_like(self, values: Iterable[Print]) -> list[tuple[str, int]]:
-        """Return where a wrong value first is one of some values, if anywhere, in whichever layout."""
         within, right = self.trace.probes.within, self.search.right_values(self.check)
+        made = {_content(each) for each in values}
         wanted = {_content(each) for each in values if right is None or each not in right}
         noted = [
             (node, each) for node, each in self.trace.entries
-            if id(node) in self.places.wrong and within[id(node)] in self.own and isinstance(node, MADE)
-            and id(node) not in self.checked
-            and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and self._is_its_own(node)
-            and not _is_handed_on(node, self.places)
-            and each.known is not None and _content(each.known) in wanted
-            and (_content(each.known) not in self.answers or self._is_proved(node))
+            if within[id(node)] in self.own and isinstance(node, MADE) and id(node) not in self.idle
+            and not isinstance(node, ast.Attribute) and each.kind not in SAYS_NOTHING and not self.is_set_before(node)
+            and each.known is not None and _content(each.known) in made
         ]  # fmt: skip
+        as_written = {(within[id(node)], node.lineno) for node, _ in noted if self._form(node) == self.differing}
+        if len(as_written) == 1:
+            return [*as_written]
+        noted = [(node, each) for node, each in noted if each.known is not None and _content(each.known) in wanted]
+        noted = [(node, each) for node, each in noted if id(node) in self.places.wrong and self._is_its_own(node)]
+        noted = [(node, each) for node, each in noted if self._form(node) in self.written or self._is_proved(node)]
         said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
         if not said:
             return []
         own = {name for name in self.own if self._is_given_right(name)}
-        first = min(said, key=lambda each: (self.is_way(each), within[id(each)] not in own))  # of these the first one
-        return [(within[id(first)], self._line(first, self.search.module.functions[within[id(first)]]))]
+        first = min(said, key=lambda each: within[id(each)] not in own)  # of these the first one
+        return [(within[id(first)], first.lineno)]
 
-    @cached_property
-    def answers(self) -> set[tuple[object, ...]]:
-        """What the functions return that the call asks and that the mistake stands in: whichever line is wrong."""
-        names = {self.check.label, self.mistake.replaces} & self.search.module.functions.keys()
-        lines = [each for name in names for each in statements(self.search.module.functions[name].body)]
-        given = [each.value for each in lines if isinstance(each, ast.Return) and each.value is not None]
-        parts = [part for each in given for part in (each, *(each.elts if isinstance(each, ast.Tuple) else ()))]
-        samples = [each for part in parts for each in self.trace.samples.get(id(part), ())]
-        return {_content(each.known) for each in samples if each.known is not None}
+    def _form(self, node: ast.expr) -> str:
+        return _form(node, _set_in(self.search.module.functions[self.trace.probes.within[id(node)]]))
+
+    def has_run(self, function: str, line: int) -> bool:
+        """Say whether a line of a function ran."""
+        lines = [each for each in self.places.statements if self.places.function[id(each)] == function]
+        around = [each for each in lines if each.lineno <= line <= (each.end_lineno or each.lineno)]
+        return all(self.trace.did_run(each) for each in around if each.lineno == max(one.lineno for one in around))
 
     def answering(self, sound: set[str]) -> list[tuple[str, int]]:
         """Return the line that makes the answer of the mistake's function of parts that are right.
@@ -592,39 +557,32 @@ class _WrongCall:
         value = given[0].value if len(given) == 1 else None
         is_of_value = self.check.kind not in ("purity", "dtype") and not self.check.is_of_dtype
         is_of_value = is_of_value and not self.places.draws  # right modules draw otherwise
-        if function is None or value is None or isinstance(value, ast.Name) or not is_of_value:
+        if function is None or value is None or not is_of_value or called(value) in LAYING_OUT:
             return []
         helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
         if any(getattr(each, "id", getattr(each, "attr", "")) in helpers for each in walk(value)):
             return []
-        is_first = not any(each[0] == name and each[1] != value.lineno for each in self.begun)
-        return [(name, value.lineno)] if is_first and self.is_of_right_parts(value) else []
-
-    def is_shown(self, node: ast.AST) -> bool:
-        """Say whether an expression, or its whole line, makes something of right parts that few formulas give."""
-        parents, whole = self.search.module.parents_of(self.trace.probes.within[id(node)]), node
-        while (around := parents.get(id(whole))) is not None and not isinstance(around, ast.stmt):
-            whole = around
-        samples = [each for part in (node, whole) for each in self.trace.samples.get(id(part), ())]
-        is_told = any(each.shape or (each.known is not None and _tells(each.known)) for each in samples)
-        return is_told and self.is_of_right_parts(whole)
+        is_before = self.is_set_before(value) or self._is_made_for(value)
+        return [(name, value.lineno)] if not is_before and self.is_of_right_parts(value) else []
 
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
 
-        A whole number that these count is that of right modules by chance, and so is what grows, until it is whole.
+        A whole number is that of right modules by chance, unless it is a size, and so is what grows, until it is whole.
+        Where the expression is wrong at once, what it took the first time counts: in a loop what is wrong goes round.
         """
         function = self.search.module.functions[self.trace.probes.within[id(node)]]
-        kinds = (bool, _is_counting, _is_growing)
-        made, counted, grown = (
+        kinds = (bool, _is_size, _is_growing)
+        made, sizes, grown = (
             {x for each in statements(function.body) if kind(each) for x in sets(each)} for kind in kinds
         )
         right = self.search.right_values(self.check) or Prints()
+        most = 1 if any(each not in right for each in self._known(node)[:1]) else None
         for each in walk(node):
             name = root_name(each) if isinstance(each, (ast.Name, ast.Attribute)) else ""
             if name in made and isinstance(each, ast.Name) != (name == "self"):
-                known = [one.known for one in self.trace.samples.get(id(each), ()) if one.known is not None]
-                is_told = name not in counted or not known or any(map(_tells, known))
+                known = self._known(each)[:most]
+                is_told = name in sizes or not known or any(map(_tells, known))
                 if not is_told or not all(one in (self._ends if name in grown else right) for one in known):
                     return False
         return True
@@ -636,23 +594,59 @@ class _WrongCall:
         return Prints(each.known for names in held for each in names.values() if each.known is not None)
 
     def _is_proved(self, node: ast.expr) -> bool:
-        """Say whether a line makes a wrong answer by itself: of parts that are right, or as the mistake is written."""
-        return any(is_same(node, each) for each in self.written) or self.is_of_right_parts(node)
+        """Say whether a line makes what is wrong by itself, of parts that are right.
+
+        What a function of one's own gives is made there; where values are laid out, or put into what is filled later,
+        nothing is made; in a line of which the whole is right nothing is wrong; and what another line makes for this
+        one alone may be wrong there.
+        """
+        statement, whole = self._around(node)
+        calls = [each for each in walk(node) if called(each) in self.search.module.functions]
+        samples = self.trace.samples.get(id(whole), ())
+        is_whole_right = id(whole) not in self.places.wrong and not any(each.kind == "bool" for each in samples)
+        growing = self._growing(self.trace.probes.within[id(node)])
+        is_begun = whole is node and not _is_growing(statement) and bool(sets(statement) & growing)
+        is_made = called(node) in LAYING_OUT or any(id(each) in self.places.wrong for each in calls)
+        is_none = is_made or is_whole_right or is_begun or self._is_made_for(node)
+        return not is_none and self.is_of_right_parts(node)
+
+    def _is_made_for(self, node: ast.expr) -> bool:
+        """Say whether another line makes a part of an expression that is read nowhere else."""
+        function = self.search.module.functions[self.trace.probes.within[id(node)]]
+        names = [each for each in walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+        read = Counter(each.id for each in names)
+        made = {name for each in statements(function.body) if not _is_size(each) for name in sets(each)}
+        return any(read[name] == 1 for name in loaded(node) & made)
+
+    def is_set_before(self, value: ast.expr) -> bool:
+        """Say whether an answer, or a part of it that is wrong, is a name that another line sets."""
+        if not isinstance(value, ast.Tuple):
+            return isinstance(value, ast.Name)
+        parts = [
+            value.elts[each] for each in self.check.wrong_parts() if isinstance(each, int) and each < len(value.elts)
+        ]
+        return any(isinstance(each, ast.Name) for each in parts or value.elts)
+
+    def _around(self, node: ast.expr) -> tuple[ast.stmt, ast.AST]:
+        """Return the statement of an expression, and the whole expression there."""
+        parents, whole = self.search.module.parents_of(self.trace.probes.within[id(node)]), cast(ast.AST, node)
+        while not isinstance(around := parents[id(whole)], ast.stmt):
+            whole = around
+        return around, whole
+
+    def _known(self, node: ast.AST) -> list[Print]:
+        return [each.known for each in self.trace.samples.get(id(node), ()) if each.known is not None]
+
+    def _growing(self, function: str) -> set[str]:
+        """Return the names of a function of which lines change what they hold."""
+        lines = statements(self.search.module.functions[function].body)
+        return {name for each in lines if _is_growing(each) for name in sets(each)}
 
     def _is_given_right(self, function: str) -> bool:
         """Say whether a function is the mistake's own, or a helper that no call gave what is wrong."""
         calls = (node for node, _ in self.trace.entries if isinstance(node, ast.Call) and called(node) == function)
         given = (id(part) for call in calls for each in (*call.args, *call.keywords) for part in walk(each))
         return function == self.mistake.replaces or not any(each in self.places.wrong for each in given)
-
-    def _line(self, node: ast.expr, function: Function) -> int:
-        """Return the line of an expression; of several parts of an answer, that in which the wrong one was set."""
-        entries = node.elts if isinstance(node, ast.Tuple) else []
-        parts = self.check.wrong_parts() if entries else []
-        for part in (entries[each] for each in parts if isinstance(each, int) and each < len(entries)):
-            lines = [each.lineno for each in statements(function.body) if getattr(part, "id", "") in sets(each)]
-            return max((each for each in lines if each < node.lineno), default=part.lineno)
-        return node.lineno
 
     def _is_its_own(self, node: ast.AST) -> bool:
         """Say whether an expression is not one of a helper that is right once, and then was given what is wrong."""
@@ -662,30 +656,13 @@ class _WrongCall:
         known = [each.known for each in self.trace.samples.get(id(node), ()) if each.known is not None]
         return not any(each in right for each in known)
 
-    def is_way(self, node: ast.AST) -> bool:
-        """Say whether an expression only lays out, groups or asks for values: right ways to an answer differ there."""
-        match node:
-            case ast.Tuple() | ast.List() | ast.Compare() | ast.Attribute():
-                return True
-            case ast.Subscript():
-                return any(isinstance(each, ast.Constant) and each.value is None for each in walk(node.slice))
-            case ast.Call():
-                name = called(node)  # of a function whose own answers are right, the arguments are wrong
-                is_own = name in self.search.module.functions and name not in self.trusted
-                return name in LAYING_OUT or (is_own and not self._is_ever_right(name))
-        return False
 
-    def _is_ever_right(self, function: str) -> bool:
-        """Say whether a call of a function ever gave what a right module has."""
-        right = self.search.right_values(self.check) or Prints()
-        calls = ((node, each.known) for node, each in self.trace.entries if isinstance(node, ast.Call))
-        return any(called(node) == function and known in right for node, known in calls if known is not None)
-
-
-def _is_counting(statement: ast.stmt) -> bool:
-    """Say whether a statement counts, one by one or how many comparisons are true."""
-    is_sum = isinstance(statement, ast.Assign) and any(isinstance(each, ast.Compare) for each in walk(statement.value))
-    return isinstance(statement, ast.AugAssign) or is_sum
+def _is_size(statement: ast.stmt) -> bool:
+    """Say whether a statement asks how large something is, or goes through something."""
+    nodes = [each for head in heads(statement) for each in walk(head)]
+    is_asked = any(called(each) == "len" or getattr(each, "attr", "") in SIZES for each in nodes)
+    is_more = any(called(each) not in (*SIZES, "") for each in nodes)
+    return (is_asked and not is_more) or isinstance(statement, ast.For)
 
 
 def _is_growing(statement: ast.stmt) -> bool:
@@ -695,30 +672,31 @@ def _is_growing(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Expr, ast.AugAssign)) or any(parts)
 
 
-def _is_count(statement: ast.stmt) -> bool:
-    """Say whether a statement counts one more: whether it is to run, another line decides."""
-    match statement:
-        case ast.AugAssign(target=ast.Name(), value=ast.Constant()):
-            return True
-    return False
-
-
 def _tells(known: Print) -> bool:
     """Say whether few formulas give a value: an array, or a number with a fraction."""
     return bool(known.shape) or not float(known.size).is_integer()
 
 
-def _is_handed_on(node: ast.AST, places: Places) -> bool:
-    """Say whether an expression only copies or converts what a name holds that is wrong before."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="astype" | "copy" | "tolist" | "item")):
-            return id(name) in places.wrong
-    return False
+@lru_cache(16)
+def _expressions(text: str) -> frozenset[str]:
+    """Return the expressions of a module."""
+    return frozenset(ast.dump(each) for each in walk(parsed(text).tree) if isinstance(each, MADE))
 
 
-def _lines_of(node: ast.AST) -> set[int]:
-    first = getattr(node, "lineno", 0)
-    return set(range(first, (getattr(node, "end_lineno", None) or first) + 1))
+def _form(node: ast.AST, own: Container[str]) -> str:
+    """Return an expression as text, whatever the names are called that its function sets."""
+    names: dict[str, str] = {}
+
+    def shown(found: re.Match[str]) -> str:
+        return names.setdefault(found[0], str(len(names))) if found[0] in own else found[0]
+
+    return re.sub(r"(?<=Name\(id=')\w+", shown, ast.dump(node))
+
+
+def _set_in(function: ast.AST) -> set[str]:
+    """Return the names that a function sets, without its arguments."""
+    names = (each for each in walk(function) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)}
 
 
 def _content(known: Print) -> tuple[object, ...]:

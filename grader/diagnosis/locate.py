@@ -45,6 +45,7 @@ class Places:
     statements: list[ast.stmt] = field(default_factory=list)  # the nearest first
     wrong: set[int] = field(default_factory=set)  # ids of expressions whose value no right module has
     origins: list[ast.expr] = field(default_factory=list)  # of these, those of right parts, in the order they ran
+    idle: list[ast.stmt] = field(default_factory=list)  # that take no part in the answer, such as checks of arguments
     storing: list[ast.stmt] = field(default_factory=list)  # that put right values where they do not belong
     raising: ast.stmt | None = None  # the statement in which the learner's module raised
     known: bool = False  # whether there was a right module to compare with
@@ -79,6 +80,7 @@ def locate(
         if places.function[id(each)] in trusted or _sets_up(places.function[id(each)], label):
             far += 2
         places.far[id(each)] = far if trace.did_run(each) else NEVER
+    places.idle = [each for each in places.statements if depths and id(each) not in depths]
     if raising is not None:
         _mark_raising(places, raising)
     places.drawn = {

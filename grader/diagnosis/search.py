@@ -215,9 +215,9 @@ class Search:
             self._traces[check] = [each for each in traces if each is not None]
         return self._traces[check]
 
-    def trace_with(self, text: str, check: Check) -> Trace | None:
-        """Return what another module of the course held in a call; None where it cannot be asked."""
-        return noting(text, tuple(sorted(check.labels))).trace(check)
+    def trace_with(self, text: str, check: Check, names: Iterable[str]) -> Trace | None:
+        """Return what another module of the course held in a call, some functions of it too; None where it failed."""
+        return noting(text, tuple(sorted({*check.labels, *names}))).trace(check)
 
     def right_values(self, check: Check) -> Prints | None:
         """Return the values that right modules held in a call, those of a pool among them; None where none is known."""

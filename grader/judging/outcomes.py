@@ -22,7 +22,7 @@ from grader.diagnosis.replay import Replay, usable
 from grader.errors import IsolationRefused
 from grader.judging.running import PHASES, Attempt
 from grader.judging.task import EXPLAINED, JudgeTask
-from grader.outcome import SEARCH, Call, Outcome, Status
+from grader.outcome import CUT, SEARCH, Call, Outcome, Status
 from grader.protocol.codec import Unsendable
 from grader.sandbox.connection import Connection, MissingName, RemoteModule, RequestLog
 from grader.sandbox.exceptions import LearnerExit, WorkerFailed, deeper
@@ -254,7 +254,8 @@ class Assessor:
             found = self._with_own_beneath(tell, start) if start is not None and self._builds_on_own() else None
             return [self._at_fault(each) for each in found or tell(answers=self._made)]
         except Exception as error:
-            said = f"{SEARCH} failed: {type(error).__name__}: {error}"[:TEXT_LIMIT]
+            is_cut = isinstance(error, WorkerFailed) and error.status == "timed_out"
+            said = CUT if is_cut else f"{SEARCH} failed: {type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, unexplained=said) if each.status == "failed" else each for each in outcomes]
 
     def _builds_on_own(self) -> bool:
@@ -265,7 +266,10 @@ class Assessor:
     def _with_own_beneath(
         self, tell: Callable[..., list[Outcome]], start: Callable[[], Connection]
     ) -> list[Outcome] | None:
-        """Return what is told where right modules have the learner's own beneath them; None where its process fails."""
+        """Return what is told where right modules have the learner's own beneath them; None where its process fails.
+
+        Where a far bound of time ended it, all that is told is that.
+        """
         from grader.diagnosis.beneath import own_beneath
 
         assert self._made is not None
@@ -273,9 +277,14 @@ class Assessor:
             connection = start()
             with own_beneath(connection, [name for name, _, _ in self.job.lent]):
                 found = tell(answers=self._made.anew())
-            return None if connection.failure is not None else found
+            failure = connection.failure
+        except WorkerFailed as error:
+            failure = error
         except Exception:  # what it has for a name may be no class, and end what a right module does
             return None
+        if failure is not None and failure.status == "timed_out":
+            raise failure
+        return found if failure is None else None
 
     def _at_fault(self, outcome: Outcome) -> Outcome:
         line = next((each.line for each in outcome.explains if each.line), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 import types
@@ -129,6 +130,15 @@ class Connection:
 
         self.on_request = asked
 
+    def bound_steps(self, most: int, seconds: float) -> None:
+        """Have the lines counted that run in modules of earlier stages; the end of the budget ends this connection.
+
+        A request may take so many seconds, and all together have no other end than the stage's.
+        """
+        self.call_seconds, self.limits.seconds = seconds, math.inf
+        self.request("steps", 0, "earlier", (most,), label="steps")
+        self._counts_steps = True
+
     def _exchange(self, serial: int, frame: list[Any], encoder: codec.Encoder, record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
         started = time.monotonic()
@@ -210,7 +220,7 @@ class Connection:
                 continue
             if self._counts_steps and len(fields) == 2 and fields[0] == "steps":
                 self.spans = spans(fields[1])
-                self._fail(record, "timed_out", f"{record.label} did not return within {STEPS} steps")
+                self._fail(record, "over_limit", f"the steps that may run were used up while {record.label} ran")
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
             record.seconds = self.notes.take(fields[2], fields[3], self.limits)

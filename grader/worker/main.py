@@ -212,7 +212,7 @@ def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
     if steps:
         from grader.worker.steps import Steps
 
-        Steps(server.label, steps, channel).begin()
+        Steps(frozenset((server.label,)), steps, channel).begin()
     begin_process()
     try:
         server.module = load(source, server.label)

@@ -356,7 +356,8 @@ class Server:
             elif kind == "become":
                 result = self.become(args[0])
             elif kind == "steps":
-                self.steps, result = Steps(self.label, args[0], self.channel), None
+                files = self.lent.values() if name == "earlier" else (self.label,)
+                self.steps, result = Steps(frozenset(files), args[0], self.channel), None
                 self.steps.begin()
             elif kind == "changed":
                 result = self.has_changed()

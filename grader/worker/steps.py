@@ -28,13 +28,13 @@ def spins(code: CodeType) -> bool:
 
 
 class Steps:
-    """A budget of steps: lines of the module, and beginnings of its functions.
+    """A budget of steps: lines of some modules, by what their files are called, and beginnings of their functions.
 
     Its second half is looked at: which call ran from the first half to the end, and in which lines.
     """
 
-    def __init__(self, label: str, budget: int, channel: Channel) -> None:
-        self.label = label
+    def __init__(self, files: frozenset[str], budget: int, channel: Channel) -> None:
+        self.files = files
         self.budget = budget
         self.half = budget // 2
         self.used = 0
@@ -46,7 +46,7 @@ class Steps:
         sys.settrace(self._called)
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != self.label:
+        if frame.f_code.co_filename not in self.files:
             return None
         ran: Ran | None = getattr(frame.f_trace, "__self__", None)  # a generator that goes on has its own
         if ran is None:

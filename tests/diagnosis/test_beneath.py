@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import types
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.course.answers import module_from
+from grader.course.answers import hidden_folder, module_from
+from grader.course.manifest import load_course
+from grader.course.stage import Stage
+from grader.diagnosis import beneath
 from grader.diagnosis.beneath import own_beneath
+from grader.judging.grading import Grader, Options
+from grader.outcome import CUT
+from grader.submission import Snapshot
+from grader.submission.earlier import used_modules
 from tests.conftest import Start
+from tests.slips.bank import slips_of
+from tests.support.places import ROOT
 
 NAME = "stages.s90_small.layers"
 LAYERS = b"""
@@ -106,3 +118,39 @@ def test_afterwards_it_cannot_be_imported_any_more(start: Start) -> None:
     with pytest.raises(ModuleNotFoundError):
         module_from(RIGHT, "right")
     learner.process.kill()
+
+
+class TestAGrading:
+    """A layer of experts that forgets its gates, on blocks of the learner's own, whose GELU is that by tanh."""
+
+    ROW = "moe-forward"
+
+    def test_what_is_wrong_above_ones_own_module_is_named(self) -> None:
+        assert self.told() == {("gates-left-out", "MoELayer.forward", "")}
+
+    def test_a_module_that_takes_too_many_lines_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(beneath, "STEPS", 100)
+        assert self.told() == {("", "", "")}
+
+    def test_what_the_clock_ends_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(beneath, "FAR_SECONDS", 0.0)
+        assert self.told() == {("", "", CUT)}
+
+    def told(self) -> set[tuple[str, str, str]]:
+        """Return the causes and functions that the row is told, and why there is no more."""
+        course = load_course(ROOT)
+        stage, below = course.find("s21"), course.find("s17")
+        mine = _module(below, (hidden_folder(below) / "alternatives" / "tanh_and_std.py").read_bytes())
+        slip = next(each for each in slips_of("s21") if each.id == "gates-forgotten-in-the-sum")
+        snapshot = _module(stage, slip.source.encode())
+        uses = used_modules(stage, lambda used: mine if used is below else None, lambda *_: True)
+        snapshot = replace(snapshot, uses=uses)
+        with Grader(course, stage) as grader:
+            verdict = grader.grade(snapshot, Options(1, only=self.ROW))
+        row = next(each for each in verdict.criteria if each.id == self.ROW)
+        found = [(each.diagnosis, each.unexplained) for each in row.failures]
+        return {(each.cause, each.function, why) if each else ("", "", why) for each, why in found}
+
+
+def _module(stage: Stage, text: bytes) -> Snapshot:
+    return Snapshot(stage.module, text, hashlib.sha256(text).hexdigest(), Path(stage.module), stage.module)

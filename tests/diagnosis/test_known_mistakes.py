@@ -99,17 +99,18 @@ MATRICES = [np.array([[0.5, 1.5], [2.5, 3.25]]) + n for n in range(3)]
 
 
 def test_the_line_that_answers_wrongly_with_right_parts_is_told() -> None:
-    """What it answers is a value of right modules: of another line."""
-    learners = SIGNED.replace("        return (-1.0) ** swaps * product", "        return abs(product)")
+    """What it answers is a value of right modules: of another line, which may be wrong if no third one reads it."""
     calls: list[Call] = [("signed", (A, 1)) for A in MATRICES]
-    assert told(SIGNED, learners, calls, (FORGOTTEN,)) == {("sign-forgotten", "signed", 7)}
+    for answer, line in ("max(product, -product)", 7), ("abs(product)", 0):
+        learners = SIGNED.replace("        return (-1.0) ** swaps * product", f"        return {answer}")
+        assert told(SIGNED, learners, calls, (FORGOTTEN,)) == {("sign-forgotten", "signed", line)}
 
 
-def test_the_line_that_answers_is_not_told_where_the_dtype_alone_is_wrong() -> None:
+def test_of_a_dtype_the_line_is_told_that_is_written_as_the_mistake_and_not_the_one_that_answers() -> None:
     double = known("identity-in-float64", "solved", ", dtype=A.dtype", "", SIGNED)
     learners = SIGNED.replace("np.eye(len(A), dtype=A.dtype)", "np.zeros(A.shape) + np.eye(len(A))")
     calls: list[Call] = [("solved", (A.astype(np.float32),)) for A in MATRICES]
-    assert told(SIGNED, learners, calls, (double,)) == {("identity-in-float64", "solved", 0)}
+    assert told(SIGNED, learners, calls, (double,)) == {("identity-in-float64", "solved", 11)}
 
 
 STEPS = """
@@ -130,6 +131,25 @@ def test_in_a_loop_the_line_is_that_which_is_wrong_first() -> None:
     learners = STEPS.replace("v = w / np.linalg.norm(w)", "v = w / max(abs(w))")
     calls: list[Call] = [("steps", (A, np.array([0.5, 0.25]))) for A in MATRICES]
     assert told(STEPS, learners, calls, (largest,)) == {("by-the-largest", "steps", 7)}
+
+
+SHARED = """
+    import numpy as np
+
+
+    def shares(values, is_whole):
+        result = values * 2
+        if is_whole:
+            result = result / np.sum(result)
+        return result
+"""
+
+
+def test_a_line_that_does_not_run_in_each_wrong_call_is_none() -> None:
+    source = "def shares(values, is_whole):\n    all = values * 2\n    return all if is_whole else all / np.sum(all)\n"
+    other = Mistake("other-way", "row", "shares", "It is the other way round.", "Mend it.", source)
+    calls: list[Call] = [("shares", (A, bool(number % 2))) for number, A in enumerate(MATRICES)]
+    assert told(SHARED, SHARED.replace("if is", "if not is"), calls, (other,)) == {("other-way", "shares", 6)}
 
 
 HELPED = """

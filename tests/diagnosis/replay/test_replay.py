@@ -85,6 +85,26 @@ def test_an_object_that_is_unknown_here_agrees_with_nothing(module: Any) -> None
     assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
 
 
+def test_where_classes_count_objects_of_another_class_of_the_checklist_are_others() -> None:
+    """A list of as many layers, of which others are left out, is another answer; a class of one's own has any name."""
+
+    class Pool: ...
+
+    class Bend: ...
+
+    module = types.ModuleType("small")
+    module.net = lambda: [Bend(), Pool()]  # type: ignore[attr-defined]
+    rows = (SimpleNamespace(functions=("net", "Pool")),)
+    stage: Any = SimpleNamespace(tolerance=Tolerance(), criteria=rows, opaque=())
+    nobody: Any = None
+    for names, is_alike in (("Relu", "Pool"), True), (("Pool", "Relu"), False):
+        result: Any = [RemoteValue(nobody, number, "object", name, ()) for number, name in enumerate(names, 2)]
+        for by_class in (False, True):
+            replay = Replay(module, stage, {})
+            replay.objects[1], replay.by_class = module.net, by_class
+            assert replay.agrees([Record("call", 1, "", "net", (), {}, result=result)]) == (is_alike or not by_class)
+
+
 def test_where_a_function_with_a_cache_raised_what_it_has_to_give_is_compared_without_it() -> None:
     """Of the learner's there is no cache that another could stand for: a repair is held against such a record, too."""
     module = types.ModuleType("small")

@@ -81,7 +81,7 @@ class TestOneAnswer:
             connection.count_steps(0, "f", 5.0)
             with pytest.raises(WorkerFailed) as caught:
                 learner.f(1)
-        assert caught.value.status == ("timed_out" if is_valid else "crashed")
+        assert caught.value.status == ("over_limit" if is_valid else "crashed")
         assert connection.spans == ((Span(1, False, 1, 1),) if is_valid else ())
 
     def test_an_honest_answer_passes(self) -> None:
