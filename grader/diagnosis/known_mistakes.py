@@ -562,8 +562,8 @@ class _WrongCall:
         helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
         if any(getattr(each, "id", getattr(each, "attr", "")) in helpers for each in walk(value)):
             return []
-        is_before = self.is_set_before(value) or self._is_made_for(value)
-        return [(name, value.lineno)] if not is_before and self.is_of_right_parts(value) else []
+        is_made = not self.check.says_little and not self.is_set_before(value) and self.is_of_right_parts(value)
+        return [(name, value.lineno)] if is_made else []
 
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
