@@ -432,7 +432,9 @@ class Explainer:
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
             place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
-            if place is not None and known.may_stand(match, *place, checks, search):
+            if place is not None and not known.may_stand(match, place[0], checks, search):
+                place = None
+            if place is not None and not known.is_right_line(match, *place, checks, search):
                 return place
         except RunnerGone:
             pass
@@ -448,9 +450,9 @@ class Explainer:
     def _known_as(
         self, match: Match, edited: Cause, checks: Checks, known: KnownMistakes, search: Search | None
     ) -> Cause:
-        """Return an edit's cause by the words of a known mistake, in its line if the mistake may stand there."""
+        """Return an edit's cause by the words of a known mistake, in its line unless all that it makes is right."""
         mistake, place = match.mistakes[-1], (edited.function, edited.line)
-        if search is not None and not known.may_stand(match, *place, checks, search):
+        if search is not None and known.is_right_line(match, *place, checks, search):
             place = self._own_name(mistake, match), 0
         return replace(
             edited, id=mistake.id, function=place[0], line=place[1], text=mistake.text, fix=mistake.fix,

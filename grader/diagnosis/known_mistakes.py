@@ -404,22 +404,24 @@ class KnownMistakes:
         used = {helper for each in checks.unharmed() & set(search.module.functions) for helper in search.reached(each)}
         return {each for each in used if each != mistake.replaces and not each.startswith(f"{mistake.replaces}.")}
 
-    def may_stand(self, match: Match, function: str, line: int, checks: Checks, search: Search) -> bool:
-        """Say whether a mistake may stand in a line: of its own function, or of a helper that no right function uses.
+    def may_stand(self, match: Match, function: str, checks: Checks, search: Search) -> bool:
+        """Say whether a mistake may stand in a function: its own, or a helper that no right function uses.
 
-        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere. It does
-        not stand where all that the line makes in the smallest call is right, and stands where it belongs.
+        An edit elsewhere makes up for what is wrong. In a module that has none of these it may stand anywhere.
         """
         own = self._functions_of(match.mistakes[-1], search)
-        if own and function not in own - self._sound(match.mistakes[-1], checks, search):
-            return False
+        return not own or function in own - self._sound(match.mistakes[-1], checks, search)
+
+    @staticmethod
+    def is_right_line(match: Match, function: str, line: int, checks: Checks, search: Search) -> bool:
+        """Say whether all that a line makes in the smallest call of a mistake is right, and stands where it belongs."""
         check = min(match.checks, key=lambda each: (each.says_little, *each.order))
         trace, right = search.trace(check), search.right_values(check) or Prints()
         if trace is None or any(each.lineno == line for each in search.places(check, trace, checks.trusted()).storing):
-            return True
+            return False
         places = ((trace.probes.within[id(node)], getattr(node, "lineno", 0), each) for node, each in trace.entries)
         known = [each.known for *place, each in places if place == [function, line] and each.known is not None]
-        return not all(each in right for each in known) or not any(map(_tells, known))
+        return all(each in right for each in known) and any(map(_tells, known))
 
     def _functions_of(self, mistake: Mistake, search: Search) -> set[str]:
         """Return the learner's function that a known mistake stands in, and the helpers that no criterion asks for."""
@@ -562,8 +564,8 @@ class _WrongCall:
         helpers = {each.rpartition(".")[2] for each in self.own - sound - {name}}
         if any(getattr(each, "id", getattr(each, "attr", "")) in helpers for each in walk(value)):
             return []
-        is_before = self.is_set_before(value) or self._is_made_for(value)
-        return [(name, value.lineno)] if not is_before and self.is_of_right_parts(value) else []
+        is_made = not self.check.says_little and not self.is_set_before(value) and self.is_of_right_parts(value)
+        return [(name, value.lineno)] if is_made else []
 
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
