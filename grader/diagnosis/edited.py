@@ -161,6 +161,14 @@ class Edited:
         bodies = [search.module.functions[name].body for name in self.broken if name in search.module.functions]
         return trace is None or any(trace.did_run(each) for body in bodies for each in statements(body))
 
+    def draws(self, check: Check, trusted: frozenset[str]) -> bool:
+        """Say whether a call draws what right modules do not, so that they may answer otherwise."""
+        try:
+            trace = self.search.trace(check) if self.search is not None else None
+        except RunnerGone:
+            return False
+        return trace is not None and self.search is not None and self.search.places(check, trace, trusted).draws
+
     def as_mended(self, checks: Sequence[Check]) -> dict[Check, Check]:
         """Return the calls of a function that was edited as they are answered now, each with what it was."""
         search = self.search

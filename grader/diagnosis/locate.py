@@ -66,6 +66,7 @@ def locate(
     right holds the values of right modules in the same call; trusted are functions whose own answers are right; raising
     is the statement in which the learner's module raised.
     """
+    trusted -= {label}  # its answer is wrong in this call
     ran = {name: module.functions[name] for name in trace.probes.functions if _did_run(module, name, trace)}
     places = Places(raising=raising, known=right is not None)
     for name, node in ran.items():
