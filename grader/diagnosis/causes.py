@@ -509,9 +509,6 @@ class Explainer:
         own = set(self._module.functions)
         made = {each.label for each in failing if own & {*each.labels}}
         reached = {label: set(self._module.reached(label)) if label in made else set() for label in labels}
-        for each in failing:  # an attribute is what the functions made it that were asked before
-            if each.last.kind == "getattr":
-                reached[each.label] |= {name for label in each.labels for name in self._module.reached(label)}
         rows = {row.id: place for place, row in enumerate(self.stage.criteria)}
         first = {
             label: min(rows.get(each.criterion, 99) for each in failing if each.label == label) for label in labels

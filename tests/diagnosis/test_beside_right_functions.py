@@ -134,27 +134,6 @@ def check(*given: Any, **named: Any) -> Any:
     return Wrong(*given, **named)
 
 
-TRAINED = """
-class Layer:
-    def backward(self, x):
-        return x
-
-    @property
-    def grads(self):
-        return 1
-
-
-def train(layer, x):
-    layer.backward(x)
-"""
-
-
-def test_an_attribute_is_explained_after_the_functions_that_made_it_what_it_is() -> None:
-    made = Explainer(STAGE, TRAINED.encode(), TRAINED, (), {}, None)
-    failing = [check("Layer.grads", "train", kind="getattr"), check("Layer.backward")]
-    assert made._order(failing) == ["Layer.backward", "Layer.grads"]
-
-
 def test_a_function_that_takes_what_it_has_to_refuse_is_not_wrong_where_it_answers() -> None:
     passed: Any = [SimpleNamespace(calls=("inner", "outer"))]
     maker: Any = None

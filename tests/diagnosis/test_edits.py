@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.diagnosis.checks import Checks, calls_of, evidence_of
+from grader.diagnosis.edited import _passes
 from grader.diagnosis.runner import Heard, LocalRunner
+from grader.diagnosis.search import Budget
 from grader.sandbox.connection import Ended, Passed
 from tests.diagnosis.engine import STAGE, Call, causes, ended, module_of
 from tests.diagnosis.test_causes import RIGHT
@@ -876,6 +879,13 @@ def test_a_function_that_draws_at_random_is_explained_by_its_tests(monkeypatch: 
     calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
     (cause,) = causes(right, wrong, [calls])
     assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
+
+
+def test_an_edit_that_is_held_against_tests_when_the_trials_end_is_seen_to_its_end() -> None:
+    heard: Any = lambda *_: (True, Heard("f"))  # noqa: E731
+    search: Any = SimpleNamespace(runner=SimpleNamespace(heard=heard))
+    budget = Budget(1)
+    assert _passes(search, 1, ["one", "other"], "f", budget) and budget.is_over
 
 
 def test_what_is_drawn_as_right_modules_draw_it_is_no_reason_to_doubt_their_answers(

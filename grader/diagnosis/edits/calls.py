@@ -251,7 +251,7 @@ def order_for_places(site: Site) -> Iterator[Made]:
     node = site.node
     if called(node) != "argsort" or not is_library(getattr(node.func, "value", node)) or len(node.args) != 1:
         return
-    says = "`{old}` lists the entries in their order; the place of each among the sorted ones is needed"
+    says = "`{old}` lists the places of the entries in sorted order; that of each among the sorted ones is needed"
     if called(site.parent) != "argsort":
         yield site.make(replaced(node, args=[node]), says, "Sort that order once more: `{new}`.")
     places = written("np.unique(ARRAY, return_inverse=True)[1]", ARRAY=node.args[0])

@@ -20,7 +20,7 @@ from grader.diagnosis.edits.base import (
     number,
     number_in,
 )
-from grader.diagnosis.module_text import called, loaded, parameters, root_name
+from grader.diagnosis.module_text import called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import is_same
 
 OUTER = (
@@ -215,8 +215,8 @@ def size_missing(site: Site) -> Iterator[Made]:
             says = f"`{{old}}` is not divided by the number of rows of `{name}`"
             yield site.make(ast.BinOp(site.node, ast.Div(), size), says, adds=True, rank=USUAL)
             says = f"`{{old}}` is not multiplied by the number of rows of `{name}`"
-            is_call = isinstance(site.node, ast.Call) and name in loaded(site.node)
-            is_mean = is_call and isinstance(site.parent, ast.AugAssign)  # of some samples, added to that of others
+            is_mean = isinstance(site.parent, ast.AugAssign) and isinstance(site.node, ast.Call)
+            is_mean = is_mean and name in loaded(site.node) and any(name in stored(loop) for loop in site.loops)
             new = ast.BinOp(site.node, ast.Mult(), size)
             yield site.make(new, says, adds=True, rank=LIKELY if is_mean else UNUSUAL)
         elif sample.kind == "sequence" and sample.shape[:1] > (1,):
