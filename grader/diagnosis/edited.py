@@ -98,20 +98,23 @@ class Edited:
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
 
     def begun(self, label: str) -> Search | None:
-        """Return the search, which the first function that is asked begins; None where nothing can be tried."""
+        """Return the search, the right modules first that are most like in a function; None if nothing can be tried."""
         if self.search is None and self.runner is not None and len(self.module.text) <= MOST_BYTES:
-            mine = manner_of(self.module.text, label)
-            rights, others = (
-                [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
-                for texts in (self.rights, self.others)
-            )
             stub = parsed(self.stub_text) if self.stub_text else None
             constants = stub.constants if stub is not None else frozenset()
             self.search = Search(
-                self.stage, self.module, rights, self.runner, stub, constants,
-                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool, others=others,
+                self.stage, self.module, (), self.runner, stub, constants,
+                stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
             )  # fmt: skip
+        if self.search is not None:
+            self.search.rights = self._ordered(self.rights, label)
+            self.search.others = self._ordered(self.others, label)
         return self.search
+
+    def _ordered(self, texts: Iterable[str], label: str) -> list[ModuleText]:
+        """Return right modules, those most like the learner's in a function first."""
+        mine = manner_of(self.module.text, label)
+        return [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
 
     def allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""

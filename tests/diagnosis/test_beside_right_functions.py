@@ -11,7 +11,10 @@ import pytest
 from grader.course.answers import Mistake
 from grader.diagnosis.causes import Explainer
 from grader.diagnosis.checks import Checks
+from grader.diagnosis.edited import Edited
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
+from grader.diagnosis.module_text import parsed
+from grader.diagnosis.runner import LocalRunner
 from tests.conftest import SmallCourse
 from tests.diagnosis.engine import STAGE, Call, ended, module_of
 from tests.support.small_course import manifest
@@ -148,6 +151,40 @@ def test_a_known_mistake_is_denied_by_the_wrong_calls_of_its_own_class(others: l
     known: Any = SimpleNamespace(match=lambda *_: match, also=lambda *_: outer if others == ["explained"] else [])
     checks: Any = SimpleNamespace(failing=[inner, *outer], mended=set())
     assert (Explainer._matched(known, [inner], checks, frozenset()) is match) == is_told
+
+
+LOOPS = """
+def total(x):
+    found = 0.0
+    for each in x:
+        found += float(each)
+    return found
+
+
+def largest(x):
+    return np.max(np.abs(x))
+"""
+CALLS = """
+def total(x):
+    return float(np.sum(x))
+
+
+def largest(x):
+    found = 0.0
+    for each in x:
+        found = max(found, abs(each))
+    return found
+"""
+
+
+def test_of_each_function_the_right_modules_that_are_most_alike_come_first() -> None:
+    runner = LocalRunner("learner")
+    found = Edited(
+        STAGE, parsed(LOOPS.split("def largest")[0] + CALLS[CALLS.index("def largest") :]), (CALLS, LOOPS), runner
+    )
+    for label, text in (("total", LOOPS), ("largest", CALLS), ("total", LOOPS)):
+        search = found.begun(label)
+        assert search is not None and search.rights[0].text == text
 
 
 CHOSEN = """
