@@ -166,7 +166,7 @@ class Explainer:
                 continue
             match = None
             if not unexplained & set(self._module.reached(label)):
-                match = known.match(waiting, checks, self._labels - {label})
+                match = self._matched(known, waiting, checks, self._labels - {label})
             searched = [each for each in waiting if each.outcome.test not in direct]
             if match is not None and self._is_all(match, searched, left, known):
                 explained = self._take_known(match, left, known, self._place_of(match, left, checks, known, label))
@@ -316,7 +316,7 @@ class Explainer:
         told = {test for test, each in direct.items() if each.mistake != NOTHING}  # an edit says where a return belongs
         shown = {each for each in group if each.outcome.test in told}
         waiting = [each for each in group if not (each.is_refusal and each in shown)]
-        match = known.match(waiting, checks, self._labels - {label}) if waiting else None
+        match = self._matched(known, waiting, checks, self._labels - {label}) if waiting else None
         match = known.beside_told(match, waiting) if match is not None else None
         explained: set[Check] = set()
         first = search = self._edited.search
@@ -360,13 +360,31 @@ class Explainer:
                 label, [each for each in waiting if each not in explained], left, checks, known
             )
         if any(each not in explained for each in searched):
-            if not self._edited.drawing.issuperset(each for each in searched if each not in explained):
-                self._edited.broken.add(label)
+            self._doubt(label, [each for each in searched if each not in explained], checks)
             dropped = self._drop_unproved(searched, checks.trusted())
             self._edited.search = first if dropped else self._edited.search
             explained -= dropped
             checks.mended -= dropped
         return explained
+
+    @staticmethod
+    def _matched(
+        known: KnownMistakes, failing: Sequence[Check], checks: Checks, others: frozenset[str]
+    ) -> Match | None:
+        """Return the known mistake of failing calls; none of a class or function of which all wrong calls deny it."""
+        match = known.match(failing, checks, others)
+        owner = match.mistakes[-1].replaces.partition(".")[0] if match is not None else ""
+        own = [each for each in checks.failing if each.label.partition(".")[0] == owner and each not in checks.mended]
+        if match is None or not own or match.checks & set(own):
+            return match
+        return match if known.also(match, sorted(own, key=lambda each: each.order)[:MOST_PROVING]) else None
+
+    def _doubt(self, label: str, failing: Sequence[Check], checks: Checks) -> None:
+        """Note that a function answers wrongly, unless its failing calls draw, and none of its own row fails."""
+        row = self.stage.criterion_of(label)
+        is_own = row is None or any(each.criterion == row.id for each in checks.failing)
+        if is_own or not all(self._edited.draws(each, checks.trusted()) for each in failing):
+            self._edited.broken.add(label)
 
     def _of_refusals(
         self, label: str, told: set[str], left: Sequence[Check], checks: Checks, known: KnownMistakes, budget: Budget

@@ -317,7 +317,7 @@ class Check:
         replay.floor = NOISE
         try:
             runner.choose(numbers)
-            wanted = {record.target for record in right} - {0}
+            wanted = {number for record in right for number in (record.target, *_passed_on(record))} - {0}
             for name, entry in self.names.items():
                 if entry.number in wanted:
                     replay.objects[entry.number] = runner.named(name)
@@ -498,9 +498,12 @@ class Checks:
         return self.unharmed() - unseen
 
     def unharmed(self) -> frozenset[str]:
-        """Return the functions that were asked, and of which no answer that is seen is wrong with these edits."""
+        """Return the functions that were asked, and of which no answer that is seen is wrong with these edits.
+
+        A function that takes what it has to refuse is not wrong where it has to answer.
+        """
         asked = {label for each in self._passed for label in each.calls} | {each.label for each in self.mended}
-        failing = [each for each in self.failing if each not in self.mended]
+        failing = [each for each in self.failing if each not in self.mended and not each.is_refusal]
         return frozenset(asked - {each.label for each in failing} - {each.label.partition(".")[0] for each in failing})
 
 
@@ -663,6 +666,12 @@ def _size(value: Any) -> int:
     if isinstance(value, (list, tuple)):
         return sum(map(_size, value)) if len(value) < 1000 else len(value)
     return sum(map(_size, value.values())) if isinstance(value, dict) and len(value) < 1000 else 1
+
+
+def _passed_on(record: Record) -> Iterator[int]:
+    """Yield the numbers of what a request is given of the module's own: its functions, and what was made of it."""
+    given = (*record.args, *record.kwargs.values())
+    yield from (each.__dict__["_number"] for each in given if isinstance(each, RemoteValue))
 
 
 def _is_plain(value: Any) -> bool:

@@ -96,28 +96,31 @@ class Edited:
     others: Iterable[str] = ()  # the texts of right modules of another convention
     search: Search | None = None
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
-    drawing: set[Check] = field(default_factory=set)  # calls that draw what right modules do not
 
     def begun(self, label: str) -> Search | None:
-        """Return the search, which the first function that is asked begins; None where nothing can be tried."""
+        """Return the search, the right modules first that are most like in a function; None if nothing can be tried."""
         self.search = self.search or self.afresh(label)
+        if self.search is not None:
+            self.search.rights = self._ordered(self.rights, label)
+            self.search.others = self._ordered(self.others, label)
         return self.search
 
     def afresh(self, label: str) -> Search | None:
         """Return a search without an edit; None where nothing can be tried."""
         if self.runner is None or len(self.module.text) > MOST_BYTES:
             return None
-        mine = manner_of(self.module.text, label)
-        rights, others = (
-            [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
-            for texts in (self.rights, self.others)
-        )
         stub = parsed(self.stub_text) if self.stub_text else None
         constants = stub.constants if stub is not None else frozenset()
         return Search(
-            self.stage, self.module, rights, self.runner, stub, constants,
-            stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool, others=others,
+            self.stage, self.module, self._ordered(self.rights, label), self.runner, stub, constants,
+            stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
+            others=self._ordered(self.others, label),
         )  # fmt: skip
+
+    def _ordered(self, texts: Iterable[str], label: str) -> list[ModuleText]:
+        """Return right modules, those most like the learner's in a function first."""
+        mine = manner_of(self.module.text, label)
+        return [parsed(each) for each in sorted(texts, key=lambda each: -likeness(mine, manner_of(each, label)))]
 
     def allowed(self, label: str, failing: Sequence[Check]) -> frozenset[str] | None:
         """Return the functions that may be edited: where one is called whose fault is not known, no other."""
@@ -166,6 +169,14 @@ class Edited:
         trace = search.trace(check)
         bodies = [search.module.functions[name].body for name in self.broken if name in search.module.functions]
         return trace is None or any(trace.did_run(each) for body in bodies for each in statements(body))
+
+    def draws(self, check: Check, trusted: frozenset[str]) -> bool:
+        """Say whether a call draws what right modules do not, so that they may answer otherwise."""
+        try:
+            trace = self.search.trace(check) if self.search is not None else None
+        except RunnerGone:
+            return False
+        return trace is not None and self.search is not None and self.search.places(check, trace, trusted).draws
 
     def as_mended(self, checks: Sequence[Check]) -> dict[Check, Check]:
         """Return the calls of a function that was edited as they are answered now, each with what it was."""
@@ -257,7 +268,6 @@ class Edited:
                 return None
             places = search.places(check, trace, trusted)
             if places.draws:  # right modules may draw otherwise
-                self.drawing.add(check)
                 budget = Budget(min(budget.left, DRAWN))
                 if search.runner.heard([], check.outcome.test, 0, check.label)[0]:
                     return None
@@ -412,12 +422,12 @@ def _cost(calls: Sequence[Record]) -> int:
 
 
 def _passes(search: Search, number: int, tests: Sequence[str], label: str, budget: Budget) -> bool:
-    """Say whether tests pass with an edit, each with several seeds."""
+    """Say whether tests pass with an edit, each with several seeds: what is begun is seen to its end."""
     for seed in SEEDS:
         for test in tests:
             has_passed, heard = search.runner.heard([number], test, seed, label)
             budget.take(_cost(heard.records), 0)
-            if not has_passed or budget.is_over:
+            if not has_passed:
                 return False
     return True
 

@@ -212,7 +212,7 @@ class KnownMistakes:
         left = sorted((each for each in failing if each not in match.checks), key=lambda each: each.size)
         for check in left[:1]:
             for other in self._possible(check):
-                if any(each.id == other.id for each in match.mistakes):
+                if any(each.id == other.id or self._is_instead(each, other) for each in match.mistakes):
                     continue
                 both = (*match.mistakes, other)
                 explained = {each for each in left[:8] if self._explains(both, each)}

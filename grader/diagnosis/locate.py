@@ -61,12 +61,15 @@ def locate(
     parts: Sequence[int | str],
     trusted: frozenset[str],
     raising: ast.stmt | None,
+    is_refusal: bool = False,
 ) -> Places:
     """Return how far statements are from the fault of a call that was traced.
 
     right holds the values of right modules in the same call; trusted are functions whose own answers are right; raising
-    is the statement in which the learner's module raised.
+    is the statement in which the learner's module raised. Checks of arguments that let a call pass make no value of its
+    answer, unless it is a refusal that is missing.
     """
+    trusted -= {label}  # its answer is wrong in this call
     ran = {name: module.functions[name] for name in trace.probes.functions if _did_run(module, name, trace)}
     places = Places(raising=raising, known=right is not None)
     for name, node in ran.items():
@@ -90,10 +93,16 @@ def locate(
     others = [node for node, known in draws if right is None or known is None or known not in right]
     places.draws = any(not _sets_up(trace.probes.within[id(each)], label) for each in others)
     if right is not None:
-        _mark_wrong(module, places, trace, right, label, trusted)
+        passed = [each for each in places.statements if raising is None and not is_refusal and _is_guard(each)]
+        _mark_wrong(module, places, trace, right, label, trusted, {id(each) for each in passed})
     order = trace.ran
     places.statements.sort(key=lambda each: (places.far[id(each)], order.get(id(each), 1 << 20)))
     return places
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    """Say whether a statement checks something, and raises where it does not hold."""
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Raise)
 
 
 def _sets_up(function: str, label: str) -> bool:
@@ -116,8 +125,9 @@ def _mark_raising(places: Places, raising: ast.stmt) -> None:
 
 
 def _mark_wrong(
-    module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str]
-) -> None:
+    module: ModuleText, places: Places, trace: Trace, right: Prints, label: str, trusted: frozenset[str],
+    passed: set[int],
+) -> None:  # fmt: skip
     wrong, began, drawn = places.wrong, _Beginnings(), places.drawn
     for node, sample in trace.entries:
         is_told = sample.known is not None and sample.kind != "object" and id(node) not in drawn
@@ -128,7 +138,7 @@ def _mark_wrong(
             wrong.add(id(node))
     doubted: dict[int, list[ast.expr]] = {}
     for statement in places.statements:
-        if not trace.did_run(statement):
+        if not trace.did_run(statement) or id(statement) in passed:
             continue
         found = [
             each

@@ -232,7 +232,7 @@ class Search:
         raising = trace.last if check.is_raised or check.last.error is not None else None
         right = self.right_values(check)
         parts = check.wrong_parts()
-        return locate(self.module, trace, right, check.label, parts, trusted, raising)
+        return locate(self.module, trace, right, check.label, parts, trusted, raising, check.is_refusal)
 
     def candidates(self, check: Check, trace: Trace, places: Places, first: int, last: int) -> Iterator[Ring]:
         """Return the edits to try on a call, those of the statements nearest to the fault first; of some distances."""

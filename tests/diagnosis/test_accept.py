@@ -170,3 +170,29 @@ def test_an_edit_takes_no_root_of_a_number_below_0() -> None:
     failing: list[Call] = [("f", (np.array([-4.5, 1.25, size]),)) for size in (2.25, -8.5, 0.5)]
     found = told(right, wrong, [[each] for each in failing], [[("f", (np.array([2.5, 0.5]),))]])
     assert "power-wrong" not in [id for id, _ in found]
+
+
+DRAWN = """
+    def even(x, rng):
+        reach = np.sqrt(x.sum() / 3)
+        return rng.uniform(-reach, reach, 4)
+
+
+    def near(x, rng):
+        return rng.normal(0, x.mean() / 5, 4)
+
+
+    def f(x, kind, rng):
+        if kind:
+            weight = near(x, rng)
+        else:
+            weight = even(x, rng)
+        return weight
+"""
+
+
+def test_a_function_that_answers_rightly_may_be_left_out_for_another() -> None:
+    failing: list[Call] = [("f", (X + n, True, np.random.default_rng(n))) for n in (1, 2, 3)]
+    passing: list[Call] = [(name, (X, np.random.default_rng(3))) for name in ("even", "near")]
+    found = told(DRAWN, DRAWN.replace("weight = near", "weight = even"), [failing], [[each] for each in passing])
+    assert found == [("function-confused", 15)]

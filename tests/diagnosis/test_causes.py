@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from typing import Any
 from unittest.mock import Mock
@@ -14,7 +15,7 @@ from grader.diagnosis.causes import Explainer
 from grader.diagnosis.edited import Cause
 from grader.diagnosis.edits import Context, Site, edits_at
 from grader.diagnosis.instrument import LOG, Probes, Trace
-from grader.diagnosis.locate import locate
+from grader.diagnosis.locate import FIRST, locate
 from grader.diagnosis.module_text import ModuleText, parsed
 from grader.diagnosis.runner import LocalRunner
 from grader.diagnosis.trees import walk
@@ -355,6 +356,15 @@ def test_what_names_a_whole_value_stores_no_part_of_one(first: str) -> None:
     )
     places = locate(module, trace, right, "first", (), frozenset(), None)
     assert [each.lineno for each in places.storing] == [29]
+
+
+def test_no_value_goes_wrong_in_a_check_of_arguments_that_lets_a_call_pass() -> None:
+    lines = "if not len(values) >= -7:", "    raise ValueError", "return values[:1] * 2.5 + start"
+    module, trace = run_of_first(lines)
+    right = Prints(each.known for node, each in trace.entries if isinstance(node, ast.Name) and each.known is not None)
+    for is_refusal, first in ((False, 30), (True, 28)):
+        places = locate(module, trace, right, "first", (), frozenset(), None, is_refusal)
+        assert [each.lineno for each in places.statements if places.far[id(each)] == FIRST] == [first]
 
 
 def test_what_is_off_by_rounding_where_0_is_expected_is_not_what_a_test_ended_at() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.diagnosis.checks import Checks, Maker, calls_of, evidence_of
+from grader.diagnosis.edited import _passes
 from grader.diagnosis.runner import Heard, LocalRunner
+from grader.diagnosis.search import Budget
 from grader.sandbox.connection import Ended, Passed
 from tests.diagnosis.engine import STAGE, Call, causes, ended, module_of
 from tests.diagnosis.test_causes import RIGHT
@@ -613,6 +616,195 @@ CASES: list[tuple[str, str, str, str, list[Call], int]] = [
         [("share", (GRID, GRID > 2, 0.75)), ("share", (GRID + 1, GRID > 4, 1.25))],
         4,
     ),
+    (
+        "update-missing",
+        """
+        import numpy as np
+        def descend(columns, rest, rounds):
+            weights = np.zeros(len(columns))
+            for _ in range(rounds):
+                for j, column in enumerate(columns):
+                    rest = rest + column * weights[j]
+                    weights[j] = np.tanh(column @ rest)
+                    rest = rest - column * weights[j]
+            return weights
+        """,
+        "                    rest = rest - column * weights[j]\n",
+        "",
+        [("descend", (SQUARE / n, SQUARE[0] - n, n)) for n in (1, 2, 3)],
+        7,
+    ),
+    (
+        "update-missing",
+        """
+        def sweep(values, shares, rounds):
+            total = 0.0
+            for _ in range(rounds):
+                for place, value in enumerate(values):
+                    total -= shares[place] ** 2
+                    shares[place] = value / (1 + total)
+                    total += shares[place] ** 2
+            return shares
+        """,
+        "                    total -= shares[place] ** 2\n",
+        "",
+        [("sweep", ([1.5, 2.25, n + 0.5], [0.5, 0.25, 0.75], n)) for n in (2, 3, 4)],
+        5,
+    ),
+    (
+        "round-too-many",
+        """
+        import numpy as np
+        def fit(x, rate, steps):
+            weights, losses = np.zeros(3), []
+            for step in range(steps + 1):
+                losses.append(float((x @ weights - 1.5) @ (x @ weights - 1.5)))
+                if step == steps:
+                    break
+                weights = weights - rate * (x @ weights - 1.5) @ x
+            return weights, losses
+        """,
+        "                if step == steps:\n                    break\n",
+        "",
+        [("fit", (SQUARE / n, 0.01 * n, n)) for n in (1, 2, 3)],
+        6,
+    ),
+    (
+        "name-not-renewed",
+        """
+        def lowest(losses, patience):
+            best, least = 0, losses[0]
+            for epoch in range(1, len(losses)):
+                if losses[epoch] < least:
+                    least = losses[epoch]
+                    best = epoch
+                elif epoch - best >= patience:
+                    return epoch, best, least
+            return len(losses), best, least
+        """,
+        "                    best = epoch\n",
+        "",
+        [
+            ("lowest", ([3.5, 2.5, 1.5, 1.75, 2.0, 2.5], 2)),
+            ("lowest", ([3.5, 2.5, 4.0, 5.0, 6.0], 3)),
+            ("lowest", ([3.0, 2.5, 1.5, 0.5, 0.25], 2)),
+            ("lowest", ([1.5, 2.5, 0.5, 4.0, 4.5, 5.0], 2)),
+        ],
+        5,
+    ),
+    (
+        "order-for-places",
+        """
+        import numpy as np
+        def codes(labels):
+            return np.unique(labels, return_inverse=True)[1], len(labels)
+        """,
+        "np.unique(labels, return_inverse=True)[1]",
+        "np.argsort(labels)",
+        [("codes", (np.array([30, -5, 30, 7]),)), ("codes", (np.array([4, 1, 2, 2, 9]),))],
+        3,
+    ),
+    (
+        "order-for-places",
+        """
+        import numpy as np
+        def ranks(values):
+            return np.argsort(np.argsort(values)) * 0.5
+        """,
+        "np.argsort(np.argsort(values))",
+        "np.argsort(values)",
+        [("ranks", (np.array([3.5, -5, 2.5, 7]),)), ("ranks", (np.array([4.0, 1, 2, 8, 0]),))],
+        3,
+    ),
+    (
+        "norms-added",
+        """
+        import math
+        def norm(grads):
+            return math.sqrt(sum(float((g ** 2).sum()) for g in grads.values()))
+        """,
+        "math.sqrt(sum(float((g ** 2).sum()) for g in grads.values()))",
+        "max(math.sqrt(float((g ** 2).sum())) for g in grads.values())",
+        [("norm", ({"a": SQUARE * n, "b": GRID},)) for n in (1, 2, 3)],
+        3,
+    ),
+    (
+        "size-missing",
+        """
+        import numpy as np
+        def loss(rows):
+            return np.mean(rows ** 2)
+
+
+        def epoch(x, size):
+            summed = 0.0
+            for begin in range(0, len(x), size):
+                rows = x[begin : begin + size]
+                summed += len(rows) * loss(rows)
+            return summed / len(x)
+        """,
+        "len(rows) * loss(rows)",
+        "loss(rows)",
+        [("epoch", (GRID, 3)), ("epoch", (GRID + 1, 2)), ("epoch", (SQUARE, 2))],
+        10,
+    ),
+    (
+        "entry-missing",
+        """
+        import numpy as np
+        class Shift:
+            def __init__(self, step):
+                self.step = step
+
+            def of(self, x):
+                return x + self.step
+
+
+        class Bend:
+            def of(self, x):
+                return np.tanh(x)
+
+
+        def through(x):
+            for each in [Shift(2), Bend(), Shift(1), Bend(), Shift(3), Bend(), Shift(4)]:
+                x = each.of(x)
+            return x
+        """,
+        "Shift(3), Bend(), ",
+        "Shift(3), ",
+        [("through", (SQUARE * n,)) for n in (1, 2, 3)],
+        16,
+    ),
+    (
+        "name-confused",
+        """
+        import numpy as np
+        def slope(said):
+            return 1 - said ** 2
+
+
+        def back(grad, x, weights):
+            said = np.tanh(x @ weights)
+            return grad * slope(said)
+        """,
+        "slope(said)\n        ",
+        "slope(x @ weights)\n        ",
+        [("back", (SQUARE + n, SQUARE / n, SQUARE)) for n in (1, 2, 3)],
+        8,
+    ),
+    (
+        "function-confused",
+        """
+        import numpy as np
+        def scaled(x):
+            low, middle, high = (np.quantile(x, each, axis=0) for each in (0.25, 0.5, 0.75))
+            return (x - middle) / (high - low)
+        """,
+        "np.quantile",
+        "np.percentile",
+        [("scaled", (GRID,)), ("scaled", (SQUARE,))],
+        3,
+    ),
 ]
 
 
@@ -711,6 +903,13 @@ def test_a_function_that_draws_at_random_is_explained_by_its_tests(monkeypatch: 
     calls: list[Call] = [("parts", (size, np.random.default_rng(size))) for size in (5, 6, 7)]
     (cause,) = causes(right, wrong, [calls])
     assert (cause.id, cause.function, cause.line) == ("elements-swapped", "parts", 3)
+
+
+def test_an_edit_that_is_held_against_tests_when_the_trials_end_is_seen_to_its_end() -> None:
+    heard: Any = lambda *_: (True, Heard("f"))  # noqa: E731
+    search: Any = SimpleNamespace(runner=SimpleNamespace(heard=heard))
+    budget = Budget(1)
+    assert _passes(search, 1, ["one", "other"], "f", budget) and budget.is_over
 
 
 def test_what_is_drawn_as_right_modules_draw_it_is_no_reason_to_doubt_their_answers(

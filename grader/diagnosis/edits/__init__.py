@@ -15,6 +15,7 @@ from grader.diagnosis.edits import (
     names,
     numerics,
     operators,
+    rounds,
     shapes,
     slices,
     statements,
@@ -22,6 +23,6 @@ from grader.diagnosis.edits import (
 )
 from grader.diagnosis.edits.base import Context, Edit, Site, edits_at
 
-MODULES = (calls, constants, containers, names, numerics, operators, shapes, slices, statements, terms)
+MODULES = (calls, constants, containers, names, numerics, operators, rounds, shapes, slices, statements, terms)
 
 __all__ = ["MODULES", "Context", "Edit", "Site", "edits_at"]

@@ -245,6 +245,19 @@ def order_reversed(site: Site) -> Iterator[Made]:
         yield site.make(turned, "`{old}` is in the wrong order: it has to be reversed", adds=True)
 
 
+@edit("order-for-places", ast.Call, rank=LIKELY)
+def order_for_places(site: Site) -> Iterator[Made]:
+    """Yield the place of each entry among the sorted ones, for the order in which argsort lists them."""
+    node = site.node
+    if called(node) != "argsort" or not is_library(getattr(node.func, "value", node)) or len(node.args) != 1:
+        return
+    says = "`{old}` lists the places of the entries in sorted order; that of each among the sorted ones is needed"
+    if called(site.parent) != "argsort":
+        yield site.make(replaced(node, args=[node]), says, "Sort that order once more: `{new}`.")
+    places = written("np.unique(ARRAY, return_inverse=True)[1]", ARRAY=node.args[0])
+    yield site.make(places, f"{says}, and equal ones share it", "Write `{new}`.")
+
+
 @edit("key-missing", ast.Call, rank=USUAL)
 def key_missing(site: Site) -> Iterator[Made]:
     """Yield sorted, max or min by an entry of each element, or by a dict's values."""

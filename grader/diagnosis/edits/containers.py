@@ -20,6 +20,7 @@ CONSUMING = (
 )
 COUNTING = {"isalnum": "letters and digits", "isalpha": "letters", "isdigit": "digits"}
 MOST_DIVISORS = 6
+FEW = 4  # entries, and fewer, show no order that one more belongs in
 ANSWERS = ("[]", "None", "0", "''", "True", "False", "{}")
 
 
@@ -411,3 +412,19 @@ def branch_missing(site: Site) -> Iterator[Made]:
                 return
         says = f"where `{site.show(node.test)}` does not hold, nothing is kept of `{name}`"
         yield site.make([replaced(node, orelse=[other])], says, "Add an `else` that keeps it as it is.", adds=True)
+
+
+@edit("entry-missing", ast.List, rank=USUAL)
+def entry_missing(site: Site) -> Iterator[Made]:
+    """Yield a list of what is made by calls with one entry more, of those that stand in it several times: a layer."""
+    elts = site.node.elts
+    if len(elts) <= FEW or not all(isinstance(each, ast.Call) for each in elts):
+        return
+    texts = [ast.unparse(each) for each in elts]
+    for text in dict.fromkeys(each for each in texts if texts.count(each) > 1):
+        for place in range(1, len(elts) + 1):
+            if text not in texts[place - 1 : place + 1]:
+                entry = elts[texts.index(text)]
+                new = replaced(site.node, elts=[*elts[:place], entry, *elts[place:]])
+                says = f"`{text}` is missing behind `{site.show(elts[place - 1])}`"
+                yield site.make(new, says, f"Put `{text}` there.", adds=True, at=elts[place - 1])

@@ -18,7 +18,7 @@ for _group in (
     ("zeros_like", "ones_like"), ("triu", "tril"), ("sin", "cos", "tan"), ("any", "all"), ("floor", "ceil", "round"),
     ("cumsum", "cumprod"), ("exp", "exp2", "expm1"), ("log", "log2", "log10", "log1p"), ("logical_and", "logical_or"),
     ("var", "std"), ("append", "extend", "add"), ("keys", "items", "values"), ("sqrt", "square"), ("abs", "square"),
-    ("mean", "median"), ("sum", "prod"),
+    ("mean", "median"), ("sum", "prod"), ("percentile", "quantile"), ("nanpercentile", "nanquantile"),
     ("row", "column"), ("tanh", "sin", "arctan"), ("outer", "inner", "dot"), ("uniform", "normal"), ("sum", "max"),
     ("vstack", "hstack"), ("stack", "concatenate"), ("repeat", "tile"), ("sort", "argsort"), ("upper", "lower"),
     ("split", "splitlines"), ("sinh", "tanh", "cosh"), ("multiply", "matmul"), ("add", "subtract"),
@@ -60,12 +60,17 @@ def name_confused(site: Site) -> Iterator[Made]:
 
 @edit("name-confused", ast.BinOp, rank=USUAL)
 def formula_for_name(site: Site) -> Iterator[Made]:
-    """Yield a name of a number that is divided by in the place of a computed one: `count` for `rows * columns`."""
+    """Yield what is at hand for what is computed: of numbers divided by, of arrays that an own function is given."""
     value, parent = site.number, site.parent
     is_divisor = isinstance(getattr(parent, "op", None), ast.Div) and parent.right is site.node
-    if is_divisor and value is not None and not value.shape:
+    is_given = isinstance(parent, ast.Call) and root_name(parent.func) not in ("np", "numpy", "math")
+    if value is not None and not value.shape and is_divisor:
         names = (each for each in site.alike(value) if isinstance(each, ast.Name))
         yield from (site.make(each, USED_FOR) for each in names)
+    elif value is not None and value.shape and is_given and any(each is site.node for each in parent.args):
+        for each, sample in site.operands:
+            if sample.is_real and sample.shape == value.shape and not sample.is_same(value):
+                yield site.make(each, USED_FOR)
 
 
 @edit("name-undefined", ast.Name, rank=LIKELY)

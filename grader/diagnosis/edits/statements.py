@@ -126,11 +126,11 @@ def lines_swapped(site: Site) -> Iterator[Made]:
 
 
 def _depend(first: ast.stmt, second: ast.stmt) -> bool:
-    ours, theirs = _changed(first), _changed(second)
+    ours, theirs = names_changed(first), names_changed(second)
     return bool(ours & loaded(second)) or bool(theirs & loaded(first)) or bool(ours & theirs)
 
 
-def _changed(node: ast.stmt) -> set[str]:
+def names_changed(node: ast.stmt) -> set[str]:
     """Return the names whose value a statement sets or changes in place."""
     found = stored(node)
     for each in walk(node):
@@ -220,14 +220,14 @@ def line_outside_loop(site: Site) -> Iterator[Made]:
 def value_not_renewed(site: Site) -> Iterator[Made]:
     """Yield a loop that computes anew what stands before it, after what that is made of has changed."""
     node = site.node
-    changed, read = _changed(node), loaded(node)
+    changed, read = names_changed(node), loaded(node)
     for before in body_of(site, node)[: place_of(body_of(site, node), node)]:
         if not isinstance(before, ast.Assign) or not isinstance(before.value, (ast.Call, ast.BinOp)):
             continue
         made = loaded(before.value) & changed
         if not made or stored(before) & changed or not stored(before) & read:
             continue
-        last = max((place for place, each in enumerate(node.body) if made & _changed(each)), default=-1)
+        last = max((place for place, each in enumerate(node.body) if made & names_changed(each)), default=-1)
         body = [*node.body[: last + 1], before, *node.body[last + 1 :]]
         says = f"`{first_line(before)}` runs once, and has to run again in each round"
         fix = "Do it again in the loop, where what it is made of is new."
@@ -307,7 +307,7 @@ def start_wrong(site: Site) -> Iterator[Made]:
     later = [
         each
         for each in walk(site.definition)
-        if isinstance(each, LOOPS) and each.lineno > node.lineno and name in _changed(each)
+        if isinstance(each, LOOPS) and each.lineno > node.lineno and name in names_changed(each)
     ]
     if not later:
         return

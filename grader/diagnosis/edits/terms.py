@@ -20,7 +20,7 @@ from grader.diagnosis.edits.base import (
     number,
     number_in,
 )
-from grader.diagnosis.module_text import called, loaded, parameters, root_name
+from grader.diagnosis.module_text import called, loaded, parameters, root_name, stored
 from grader.diagnosis.trees import is_same
 
 OUTER = (
@@ -123,7 +123,7 @@ def term_missing(site: Site) -> Iterator[Made]:
             yield site.make(ast.BinOp(node, ast.Mult(), rows), says, fix, rank=USUAL, adds=True)
         if not sample.is_numeric or ast.dump(operand) in own:
             continue
-        is_spread = whole is not None and sample.shape == whole and fits(value.shape, whole)  # not one for all
+        is_spread = whole is not None and sample.shape == whole and fits(value.shape, whole)  # one for each
         if not is_spread and not fits(value.shape, sample.shape, value.shape):
             continue
         some += 1
@@ -215,7 +215,10 @@ def size_missing(site: Site) -> Iterator[Made]:
             says = f"`{{old}}` is not divided by the number of rows of `{name}`"
             yield site.make(ast.BinOp(site.node, ast.Div(), size), says, adds=True, rank=USUAL)
             says = f"`{{old}}` is not multiplied by the number of rows of `{name}`"
-            yield site.make(ast.BinOp(site.node, ast.Mult(), size), says, adds=True)
+            is_mean = isinstance(site.parent, ast.AugAssign) and isinstance(site.node, ast.Call)
+            is_mean = is_mean and name in loaded(site.node) and any(name in stored(loop) for loop in site.loops)
+            new = ast.BinOp(site.node, ast.Mult(), size)
+            yield site.make(new, says, adds=True, rank=LIKELY if is_mean else UNUSUAL)
         elif sample.kind == "sequence" and sample.shape[:1] > (1,):
             length = ast.Call(ast.Name("len", Load), [ast.Name(name, Load)], [])
             yield site.make(
@@ -299,6 +302,25 @@ def norms_added(site: Site) -> Iterator[Made]:
         says = f"the values of `{site.show(node.value)}` are added, and their squares have to be"
         fix = "Add the squares, and take the root of the sum."
         yield site.make(square, says, fix, old=node.value, also=((last.value, root),), adds=True)
+
+
+@edit("norms-added", ast.Call, rank=LIKELY)
+def norm_of_each(site: Site) -> Iterator[Made]:
+    """Yield the root of the sum of all squares where the largest of several norms, or their sum, is taken."""
+    node = site.node
+    inner = node.args[0] if len(node.args) == 1 and called(node) in ("max", "sum") else None
+    if not isinstance(inner, (ast.GeneratorExp, ast.ListComp)):
+        return
+    match inner.elt:
+        case ast.Call(func=func, args=[square]) if called(inner.elt) == "sqrt":
+            root, part = func, square
+        case ast.Call() if called(inner.elt) == "norm":
+            root, part = ast.Attribute(ast.Name("np", Load), "sqrt", Load), ast.BinOp(inner.elt, ast.Pow(), number(2))
+        case _:
+            return
+    whole = ast.Call(ast.Name("sum", Load), [replaced(inner, elt=part)], [])
+    says = "`{old}` is made of the norm of each by itself, and that of all together is needed"
+    yield site.make(ast.Call(root, [whole], []), says, "Add all squares, and take the root of the sum.")
 
 
 @edit("sum-missing", ast.BinOp, ast.Name, ast.Call, ast.Subscript, rank=USUAL)
