@@ -36,6 +36,8 @@ MOST_CAUSES = 8  # edits that are looked for in one module
 PLACED = 200  # trials for the line of a known mistake that no value tells
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against
+Place = tuple[str, int, frozenset[Check]]  # a function, its line and the calls that an edit there puts right
+NOWHERE: Place = ("", 0, frozenset())
 
 
 @dataclass
@@ -436,34 +438,32 @@ class Explainer:
             return set()
         return self._take_known(match, left, known, self._sure_place(match, checks, known))
 
-    def _place_of(
-        self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
-    ) -> tuple[str, int]:
-        """Return the function and the line of a known mistake: by its values, else by the edit that puts it right."""
+    def _place_of(self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str) -> Place:
+        """Return where a known mistake stands: by its values, else by the edit that puts it right."""
         search = self._edited.begun(label)
         if search is None:
-            return match.mistakes[-1].replaces, 0
+            return match.mistakes[-1].replaces, 0, frozenset()
         function, line = known.place_of(match, checks, search)
         if line:
-            return function, line
+            return function, line, frozenset()
         own = sorted(match.checks, key=lambda each: each.order)
         try:
             cause = self._edited.by_edits(own, left, checks, Budget(PLACED), self._edited.allowed(label, own))
-            place = (cause.function, cause.line) if cause is not None and match.checks <= cause.checks else None
-            if place is not None and not known.may_stand(match, place[0], checks, search):
-                place = None
-            if place is not None and not known.is_right_line(match, *place, checks, search):
-                return place
+            is_all = cause is not None and match.checks <= cause.checks
+            if cause is not None and is_all and known.may_stand(match, cause.function, checks, search):
+                place = cause.function, cause.line
+                if not known.is_right_line(match, *place, checks, search):
+                    return *place, cause.checks
         except RunnerGone:
             pass
         self._edited.search = search
-        return function, 0
+        return function, 0, frozenset()
 
-    def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> tuple[str, int]:
+    def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> Place:
         """Return the function and the line of a known mistake that values prove; else no line."""
         search = self._edited.search
         function, line = known.place_of(match, checks, search) if search is not None else ("", 0)
-        return (function, line) if line else ("", 0)
+        return (function, line, frozenset()) if line else NOWHERE
 
     def _known_as(
         self, match: Match, edited: Cause, checks: Checks, known: KnownMistakes, search: Search | None
@@ -478,11 +478,11 @@ class Explainer:
         )  # fmt: skip
 
     def _take_known(
-        self, match: Match, left: Sequence[Check], known: KnownMistakes, place: tuple[str, int] = ("", 0)
+        self, match: Match, left: Sequence[Check], known: KnownMistakes, place: Place = NOWHERE
     ) -> set[Check]:
-        mistake, (function, line) = match.mistakes[-1], place
+        mistake, (function, line, others) = match.mistakes[-1], place
         known.told.append(mistake)
-        checks = match.checks | frozenset(known.also(match, left))
+        checks = match.checks | frozenset(known.also(match, left)) | (others & frozenset(left))
         name = function if line else self._own_name(mistake, match)
         self.causes.append(Cause(mistake.id, name, line, mistake.text, mistake.fix, checks, mistake.criterion, True))
         return set(checks)

@@ -514,7 +514,7 @@ class _WrongCall:
         """Return where a value that a mistake makes is made first, if anywhere, in whichever layout.
 
         It is the one line that is written as the mistake where that differs in one expression. Else it is written as
-        the mistake is, or makes that of right parts.
+        the mistake is, or makes that of right parts: an array or a fraction, since whole numbers are alike by chance.
         """
         within, right = self.trace.probes.within, self.search.right_values(self.check)
         made = {_content(each) for each in values}
@@ -530,13 +530,12 @@ class _WrongCall:
             return [*as_written]
         noted = [(node, each) for node, each in noted if each.known is not None and _content(each.known) in wanted]
         noted = [(node, each) for node, each in noted if id(node) in self.places.wrong and self._is_its_own(node)]
-        noted = [(node, each) for node, each in noted if self._form(node) in self.written or self._is_proved(node)]
-        said = [node for node, each in noted if each.shape or each.is_real] or [node for node, _ in noted]
-        if not said:
-            return []
+        said = [
+            node for node, each in noted
+            if self._form(node) in self.written or ((each.kind == "array" or each.is_real) and self._is_proved(node))
+        ]  # fmt: skip
         own = {name for name in self.own if self._is_given_right(name)}
-        first = min(said, key=lambda each: within[id(each)] not in own)  # of these the first one
-        return [(within[id(first)], first.lineno)]
+        return [(within[id(each)], each.lineno) for each in said if within[id(each)] in own][:1]
 
     def _form(self, node: ast.expr) -> str:
         return _form(node, _set_in(self.search.module.functions[self.trace.probes.within[id(node)]]))
