@@ -569,7 +569,8 @@ class _WrongCall:
     def is_of_right_parts(self, node: ast.AST) -> bool:
         """Say whether all that an expression takes of its function's other lines is what right modules have.
 
-        A whole number is that of right modules by chance, unless it is a size, and so is what grows, until it is whole.
+        A whole number is that of right modules by chance, unless it is a size, and so is what grows, or what a loop
+        before sets, until it is whole.
         Where the expression is wrong at once, what it took the first time counts: in a loop what is wrong goes round.
         """
         function = self.search.module.functions[self.trace.probes.within[id(node)]]
@@ -577,13 +578,16 @@ class _WrongCall:
         made, sizes, grown = (
             {x for each in statements(function.body) if kind(each) for x in sets(each)} for kind in kinds
         )
+        loops = [each for each in walk(function) if isinstance(each, (ast.For, ast.While))]
+        ended = [each for each in loops if not any(part is node for part in walk(each))]
+        grown |= {name for each in ended for line in statements(each.body) for name in sets(line)}
         right = self.search.right_values(self.check) or Prints()
         most = 1 if any(each not in right for each in self._known(node)[:1]) else None
         for each in walk(node):
             name = root_name(each) if isinstance(each, (ast.Name, ast.Attribute)) else ""
             if name in made and isinstance(each, ast.Name) != (name == "self"):
                 known = self._known(each)[:most]
-                is_told = name in sizes or not known or any(map(_tells, known))
+                is_told = name in sizes or id(each) not in self.trace.samples or any(map(_tells, known))
                 if not is_told or not all(one in (self._ends if name in grown else right) for one in known):
                     return False
         return True
