@@ -79,7 +79,7 @@ KINDS_OF = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def course(small_course: SmallCourse) -> SmallCourse:
     small_course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
     return small_course
