@@ -36,8 +36,8 @@ MOST_CAUSES = 8  # edits that are looked for in one module
 PLACED = 200  # trials for the line of a known mistake that no value tells
 ENOUGH = 2  # failing calls that a known mistake explains, where it does not explain half of them
 MOST_PROVING = 6  # failing calls without a cause that an edit is held against
-Place = tuple[str, int, frozenset[Check]]  # a function, its line and the calls that an edit there puts right
-NOWHERE: Place = ("", 0, frozenset())
+Location = tuple[str, int, frozenset[Check]]  # a function, its line and the calls that an edit there puts right
+NOWHERE: Location = ("", 0, frozenset())
 
 
 @dataclass
@@ -438,7 +438,9 @@ class Explainer:
             return set()
         return self._take_known(match, left, known, self._sure_place(match, checks, known))
 
-    def _place_of(self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str) -> Place:
+    def _place_of(
+        self, match: Match, left: Sequence[Check], checks: Checks, known: KnownMistakes, label: str
+    ) -> Location:
         """Return where a known mistake stands: by its values, else by the edit that puts it right."""
         search = self._edited.begun(label)
         if search is None:
@@ -459,7 +461,7 @@ class Explainer:
         self._edited.search = search
         return function, 0, frozenset()
 
-    def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> Place:
+    def _sure_place(self, match: Match, checks: Checks, known: KnownMistakes) -> Location:
         """Return the function and the line of a known mistake that values prove; else no line."""
         search = self._edited.search
         function, line = known.place_of(match, checks, search) if search is not None else ("", 0)
@@ -478,7 +480,7 @@ class Explainer:
         )  # fmt: skip
 
     def _take_known(
-        self, match: Match, left: Sequence[Check], known: KnownMistakes, place: Place = NOWHERE
+        self, match: Match, left: Sequence[Check], known: KnownMistakes, place: Location = NOWHERE
     ) -> set[Check]:
         mistake, (function, line, others) = match.mistakes[-1], place
         known.told.append(mistake)

@@ -233,3 +233,86 @@ def test_right_calls_in_which_nothing_of_a_mistake_runs_keep_none_of_the_others_
     divided: Call = ("mean", (x, np.array([1.0, 0.0, 1.0])))
     assert ("not-divided", "mean", 8) in told(WEIGHED, SOMETIMES, failing, (never,), plain)
     assert not any(each[0] == "not-divided" for each in told(WEIGHED, SOMETIMES, failing, (never,), [*plain, divided]))
+
+
+def test_a_whole_number_that_is_the_mistakes_by_chance_proves_no_line() -> None:
+    right = """
+        import numpy as np
+
+
+        def pairs(ids, window):
+            found = []
+            for i in range(len(ids)):
+                for j in range(max(0, i - window), min(len(ids), i + window + 1)):
+                    if j != i:
+                        found.append((ids[i], ids[j]))
+            return found
+    """
+    learners = """
+        import numpy as np
+
+
+        def pairs(ids, window):
+            found = []
+            for here in range(len(ids)):
+                first, last = max(0, here - window), min(len(ids), here + window + 1)
+                for there in range(first, last):
+                    if there != here:
+                        found.append((here, there))
+            return found
+    """
+    places = known("places", "pairs", "(ids[i], ids[j])", "(i, j)", right)
+    calls: list[Call] = [("pairs", ([7, 8, 9, 6], 2)), ("pairs", ([5, 3, 5], 1))]
+    assert all(line in (0, 11) for _, _, line in told(right, learners, calls, (places,)))
+
+
+def test_a_helper_that_is_given_what_is_wrong_is_not_where_it_is_made() -> None:
+    right = """
+        import numpy as np
+
+
+        def spread(values, size):
+            return np.repeat(values, size) / size**2
+    """
+    learners = """
+        import numpy as np
+
+
+        def laid_out(parts, size):
+            return np.repeat(parts, size)
+
+
+        def spread(values, size):
+            share = values / size
+            return laid_out(share, size)
+    """
+    once = known("once", "spread", "size**2", "size", right)
+    calls: list[Call] = [("spread", (np.array([1.5, 0.5, 4.25]), 3)), ("spread", (np.array([0.75, 2.5]), 2))]
+    assert told(right, learners, calls, (once,)) == {("once", "spread", 9)}
+
+
+def test_what_nothing_is_known_of_proves_no_line_that_reads_it() -> None:
+    right = """
+        import numpy as np
+
+
+        def joined(words, order):
+            data = b""
+            for place in order:
+                data += words[place]
+            return data.decode("utf-8")
+    """
+    learners = """
+        import numpy as np
+
+
+        def joined(words, order):
+            data = b""
+            for place in order:
+                data = words[place] + data
+            return data.decode("utf-8")
+    """
+    turned = known("turned", "joined", "data += words[place]", "data = words[place] + data", right)
+    calls: list[Call] = [("joined", ([b"ab", b"c", b"def"], [0, 1, 2])), ("joined", ([b"x", b"yz"], [1, 0]))]
+    found = told(right, learners, calls, (turned,))
+    assert found and all(line in (0, 7) for _, _, line in found)

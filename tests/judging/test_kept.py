@@ -53,6 +53,23 @@ def test_modules_are_graded_one_after_the_other(course: SmallCourse, kept: Grade
     assert found[1] == {"total": "passed", "half": "failed"}
 
 
+def test_whether_an_isolation_works_is_looked_at_once(
+    course: SmallCourse, kept: Grader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    choose = tiers.choose
+
+    def noted(wanted: str, least: str | None = None) -> tuple[str, str | None]:
+        looked.append(wanted)
+        return choose(wanted, least)
+
+    monkeypatch.setattr(tiers, "choose", noted)
+    for seed in range(3):
+        kept.grade(snapshot(course, SOLUTION), Options(seed, "process", recurs=True))
+        kept.prepare(Options(seed, "process"))
+    assert looked.count("process") == 1
+
+
 def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     counts = []
