@@ -27,7 +27,7 @@ from grader.diagnosis.locate import FIRST, NEAR, NEVER
 from grader.diagnosis.module_text import ModuleText, parsed, statements
 from grader.diagnosis.pool import Pool
 from grader.diagnosis.runner import Runner, RunnerGone
-from grader.diagnosis.search import Budget, Found, Search
+from grader.diagnosis.search import Budget, Forms, Found, Search
 from grader.diagnosis.stated import known_to
 from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
@@ -96,6 +96,7 @@ class Edited:
     others: Iterable[str] = ()  # the texts of right modules of another convention
     search: Search | None = None
     broken: set[str] = field(default_factory=set)  # functions that answer wrongly, of which no line is known
+    _held: list[Forms] = field(default_factory=list)  # whose module the runner holds, for all searches
 
     def begun(self, label: str) -> Search | None:
         """Return the search, the right modules first that are most like in a function; None if nothing can be tried."""
@@ -114,7 +115,7 @@ class Edited:
         return Search(
             self.stage, self.module, self._ordered(self.rights, label), self.runner, stub, constants,
             stated=known_to(self.stage, self.stub_text, self.module), pool=self.pool,
-            others=self._ordered(self.others, label),
+            others=self._ordered(self.others, label), held=self._held,
         )  # fmt: skip
 
     def _ordered(self, texts: Iterable[str], label: str) -> list[ModuleText]:

@@ -153,7 +153,7 @@ class Search:
     pool: Pool | None = None
     others: Sequence[ModuleText] = ()  # right modules of another convention: what they hold counts in some calls
     _traces: dict[Check, list[Trace]] = field(default_factory=dict)
-    _loaded: list[Forms] = field(default_factory=list)
+    held: list[Forms] = field(default_factory=list)  # whose module the runner holds, for all searches on it
     _reached: dict[str, set[str]] = field(default_factory=dict)
     _probes: dict[tuple[str, ...], tuple[Probes, dict[str, Function]]] = field(default_factory=dict)
 
@@ -165,14 +165,14 @@ class Search:
 
     @cached_property
     def forms(self) -> Forms:
-        return Forms(self.module, self.runner, self._loaded)
+        return Forms(self.module, self.runner, self.held)
 
     def after(self, edit: Edit) -> Search:
         """Return a search that goes on in the module with an edit made for good."""
         module = self.module.applied(edit.function, edit.changes)
         return Search(
             self.stage, module, self.rights, self.runner, self.stub, self.constants, self.trials, self.stated,
-            self.pool, self.others, self._traces, self._loaded,
+            self.pool, self.others, self._traces, self.held,
         )  # fmt: skip
 
     def trace(self, check: Check) -> Trace | None:

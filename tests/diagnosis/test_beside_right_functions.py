@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from grader.course.answers import Mistake
 from grader.diagnosis.causes import Explainer
 from grader.diagnosis.checks import Checks
 from grader.diagnosis.edited import Edited
+from grader.diagnosis.edits.base import Edit
 from grader.diagnosis.known_mistakes import KnownMistakes, Match
 from grader.diagnosis.module_text import parsed
 from grader.diagnosis.runner import LocalRunner
@@ -185,6 +187,21 @@ def test_of_each_function_the_right_modules_that_are_most_alike_come_first() -> 
     for label, text in (("total", LOOPS), ("largest", CALLS), ("total", LOOPS)):
         search = found.begun(label)
         assert search is not None and search.rights[0].text == text
+
+
+def test_a_second_search_leaves_no_form_of_the_module_that_the_first_does_not_know_of() -> None:
+    right = f"import numpy as np\n{CALLS}"
+    edited = Edited(STAGE, parsed(right.replace("np.sum(x)", "np.prod(x)")), (right,), LocalRunner("learner"))
+    first, second = edited.afresh("total"), edited.afresh("total")
+    assert first is not None and second is not None
+    name = next(each for each in ast.walk(first.module.tree) if isinstance(each, ast.Attribute) and each.attr == "prod")
+    calls: list[Call] = [("total", (np.array([1.5, 2.0, 4.0]),))]
+    test = ended(module_of(first.module.text), "test", calls, "failed")
+    (check,) = Checks.of(STAGE, [test], [], [module_of(right)], b"").failing
+    put = Edit("name-confused", "total", ((name, ast.Attribute(name.value, "sum", ast.Load())),), 0, "", "", ast.Pass())
+    mended = first.after(put)
+    assert mended.is_right(check) and not second.is_right(check)
+    assert mended.is_right(check)
 
 
 CHOSEN = """
